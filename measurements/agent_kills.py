@@ -14,9 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.support.agent_killing import kill_agents
 from toolassay.testkit import FakeServer
-
-TESTS = Path(__file__).resolve().parents[1] / "tests"
 
 
 def main() -> None:
@@ -26,8 +25,6 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=150)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
-    sys.path[:0] = [str(TESTS), str(TESTS / "end_to_end")]
-    from agent_killing import kill_agents
 
     model = FakeServer()
     model.start()

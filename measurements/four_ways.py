@@ -1,6 +1,6 @@
 """Models and agents, by the way of asking, on an MCP server, `data_multimedia` and `data_workbench`: a table.
 
-    PYTHONPATH=tests python -m measurements.four_ways OUT [--limit 3] [--servers FOLDER] [--frameworks FOLDER]
+    python -m measurements.four_ways OUT [--limit 3] [--servers FOLDER] [--frameworks FOLDER]
 
 "rules" is the offline planner behind `toolassay serve`. FOLDER of `--servers` has small models
 (`tests/real_servers/install.py`), that of `--frameworks` agents of other makers
@@ -156,8 +156,8 @@ def rules(folders: Sequence[Path]) -> Iterator[ModelOptions]:
 @contextmanager
 def small_model(name: str, home: Path, out: Path) -> Iterator[ModelOptions]:
     """A small model under llama.cpp."""
-    from real_servers.llama_cpp_server import QWEN_RECIPE, SMOLLM2_RECIPE
-    from real_servers.serving import Server
+    from tests.real_servers.llama_cpp_server import QWEN_RECIPE, SMOLLM2_RECIPE
+    from tests.real_servers.serving import Server
 
     folder = out / f"server-{name}"
     shutil.rmtree(folder, ignore_errors=True)

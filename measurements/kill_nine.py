@@ -14,10 +14,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.support.killing import kill_often
 from toolassay.console.tables import Table
 from toolassay.testkit import FakeServer
-
-TESTS = Path(__file__).resolve().parents[1] / "tests"
 
 
 def main() -> None:
@@ -27,8 +26,6 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=9000)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
-    sys.path[:0] = [str(TESTS), str(TESTS / "end_to_end")]
-    from killing import kill_often
 
     server = FakeServer()
     server.start()

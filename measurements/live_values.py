@@ -1,7 +1,7 @@
 """Values from live servers: which tools accept a call, which links are removed, and which gold plans run.
 
-    PYTHONPATH=tests python -m measurements.live_values SERVERS [--samples 30] [--seed 1] [--out OUT]
-    PYTHONPATH=tests python -m measurements.live_values SERVERS --only booking_desk
+    python -m measurements.live_values SERVERS [--samples 30] [--seed 1] [--out OUT]
+    python -m measurements.live_values SERVERS --only booking_desk
 
 SERVERS is a folder made by `tests/mcp_servers/install.py`; `booking_desk` of the tests is measured too. Each
 server gets a small workspace. Offline samples are generated with its values and executed on copies; then the
@@ -23,9 +23,8 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from mcp_servers import command_of
-from mcp_servers.install import NODE_FOLDER
-
+from tests.mcp_servers import command_of
+from tests.mcp_servers.install import NODE_FOLDER
 from toolassay.console.tables import Table
 from toolassay.files.data_files import read_json, read_json_lines
 

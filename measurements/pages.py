@@ -28,7 +28,7 @@ RESULTS = Path(__file__).resolve().parent / "results"
 PAGES = tuple(sorted((ROOT / "docs").glob("measurements*.md")))
 PLACE = re.compile(r"(<!-- result: (\S+) -->\n\n).*?\n\n(?=<!-- end -->)", re.DOTALL)
 """A place of a result in a page."""
-# A folder in a command: matches "CASES", not "PYTHONPATH=tests" or "--data_dir".
+# A folder in a command: matches "CASES", not "--data_dir".
 _FOLDER = re.compile(r"\b[A-Z][A-Z_]{2,}\b(?!=)")
 
 

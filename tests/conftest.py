@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from builders import data_folder, running_server
 from hypothesis import HealthCheck, settings
 
+from tests.support.builders import data_folder, running_server
 from toolassay.models.options import DOTENV, ClientName
 from toolassay.testkit import FakeServer
 
 if TYPE_CHECKING:
-    from dask_workers import DaskWorkers
-    from workplace import Desk
-
+    from tests.support.dask_workers import DaskWorkers
+    from tests.support.workplace import Desk
     from toolassay.benchmarks.workbench.sandbox import Sandbox
 
 # No test depends on how fast the machine is. In continuous integration the examples are the same every time.
@@ -33,7 +32,7 @@ settings.register_profile(
 )
 settings.load_profile("tests")
 
-pytest_plugins = ("toolassay.testkit.pytest_plugin", "browsing")
+pytest_plugins = ("toolassay.testkit.pytest_plugin", "tests.support.browsing")
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -114,7 +113,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[FakeServer]:
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskWorkers]:
     """A Dask scheduler and two workers, which take three seconds to start."""
-    from dask_workers import DaskWorkers
+    from tests.support.dask_workers import DaskWorkers
 
     found = DaskWorkers(tmp_path_factory.mktemp("dask"))
     yield found
@@ -124,8 +123,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskWorkers]:
 @pytest.fixture
 def sandbox() -> Sandbox:
     """A small made-up workplace."""
-    from workplace import TABLES
-
+    from tests.support.workplace import TABLES
     from toolassay.benchmarks.workbench.sandbox import Sandbox
 
     return Sandbox.of(TABLES)
@@ -134,7 +132,7 @@ def sandbox() -> Sandbox:
 @pytest.fixture
 def desk(sandbox: Sandbox) -> Desk:
     """The tools on that workplace."""
-    from workplace import Desk
+    from tests.support.workplace import Desk
 
     return Desk(sandbox)
 

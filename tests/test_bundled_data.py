@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import lines_of
 
+from tests.support.running import lines_of
 from toolassay import format_data, generate
 from toolassay.benchmarks.workbench.workplace_stages import generate_workbench
 from toolassay.graph import ToolGraph

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 import yaml
-from builders import ROOM_TOOLS, agents_folder
-from running import inside
+
+from tests.support.builders import ROOM_TOOLS, agents_folder
+from tests.support.running import inside
 
 # The protocol by hand: a client of the SDK takes a second to import.
 AGENT = """

@@ -9,8 +9,8 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from builders import ROOT
 
+from tests.support.builders import ROOT
 from toolassay.benchmarks.workbench.tools import TOOLS
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))

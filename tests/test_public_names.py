@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 import pytest
-from running import inside, shell
 
 import toolassay
+from tests.support.running import inside, shell
 from toolassay.cli.main import COMMANDS, cli
 from toolassay.errors import UsageError
 from toolassay.runs.runner import RunSummary

@@ -4,8 +4,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from builders import imported_tool
 
+from tests.support.builders import imported_tool
 from toolassay.argument_values.allowed_values import allowed_range, allowed_values, quoted_in
 from toolassay.argument_values.drawn_values import draw_arguments
 from toolassay.offline.planner.mentions import Mentions

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from result_schemas import schemas
 
+from tests.support.result_schemas import schemas
 from toolassay.argument_values.drawn_values import (
     DrawnArguments,
     UnfillableError,

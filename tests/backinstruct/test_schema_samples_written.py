@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from schema_graphs import CINEMA
 
+from tests.support.schema_graphs import CINEMA
 from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.prompt import BackInstructPrompt, read_instruction
 from toolassay.backinstruct.records import raw_sample

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from evaluating import metrics_of
-from running import Finished, inside
-from wheels import installed
 
+from tests.support.evaluating import metrics_of
+from tests.support.running import Finished, inside
+from tests.support.wheels import installed
 from toolassay.benchmarks.registry import benchmark_of, benchmarks
 from toolassay.errors import UsageError
 from toolassay.files.data_files import write_json, write_json_lines

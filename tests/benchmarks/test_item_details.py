@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import chain, chat_folder, plan, scored_folder, workbench_folder
 from hypothesis import given
 from hypothesis import strategies as st
-from running import inside, lines_of
 
+from tests.support.builders import chain, chat_folder, plan, scored_folder, workbench_folder
+from tests.support.running import inside, lines_of
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.taskbench.item_details import drawn_plans
 from toolassay.benchmarks.taskbench.scoring.strict import score_plan

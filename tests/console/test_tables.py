@@ -9,10 +9,10 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 from rich.console import Console
 from rich.text import Span, Text
 
+from tests.support.markdown_tables import markdown_cells
 from toolassay.console.tables import (
     Cell,
     Table,
@@ -36,17 +36,6 @@ SCORES = Table(
     title="a_b",
     captions=["50 % of *it*"],
 )
-
-
-def markdown_cells(markdown: str) -> list[list[str]]:
-    """The cells of a table as a Markdown reader shows them."""
-    rows: list[list[str]] = []
-    for token in MarkdownIt("commonmark").enable("table").parse(markdown):
-        if token.type == "tr_open":
-            rows.append([])
-        elif token.type == "inline" and rows and token.level >= 4:
-            rows[-1].append("".join(child.content for child in token.children or []))
-    return rows
 
 
 def shown(table: Table, width: int) -> str:

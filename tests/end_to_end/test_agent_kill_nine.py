@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from agent_killing import kill_agents
-from builders import running_server
+
+from tests.support.agent_killing import kill_agents
+from tests.support.builders import running_server
 
 
 @pytest.mark.slow

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import data_folder
-from running import files_below, inside, shell
 
+from tests.support.builders import data_folder
+from tests.support.running import files_below, inside, shell
 from toolassay.testkit import FakeServer
 
 Prepare = Callable[[Path], object]

@@ -8,9 +8,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from builders import data_folder
-from running import entries_of, lines_of, shell, started, write_lines
 
+from tests.support.builders import data_folder
+from tests.support.running import entries_of, lines_of, shell, started, write_lines
 from toolassay.testkit import FakeServer
 
 ITEMS = 5

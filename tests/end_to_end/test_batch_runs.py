@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import bundled_plans, data_folder
-from running import (
+
+from tests.support.builders import bundled_plans, data_folder
+from tests.support.running import (
     Finished,
     files_below,
     generate,
@@ -20,7 +21,6 @@ from running import (
     shell,
     started,
 )
-
 from toolassay.testkit import FakeServer
 
 HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import data_folder
-from running import files_below, generate, ids, infer, lines_of
 
+from tests.support.builders import data_folder
+from tests.support.running import files_below, generate, ids, infer, lines_of
 from toolassay.testkit import FakeServer
 
 HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of\n"

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import data_folder
-from running import entries_of, generate, ids, infer, lines_of
 
+from tests.support.builders import data_folder
+from tests.support.running import entries_of, generate, ids, infer, lines_of
 from toolassay.testkit import FakeServer
 
 HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of\n"

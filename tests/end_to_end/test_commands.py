@@ -7,9 +7,8 @@ import re
 import shutil
 from pathlib import Path
 
-from builders import data_folder, tool_desc
-from running import ROOT, Finished, files_below, lines_of, process, shell
-
+from tests.support.builders import data_folder, tool_desc
+from tests.support.running import ROOT, Finished, files_below, lines_of, process, shell
 from toolassay.testkit import FakeServer
 
 TAGGED = "predictions_use_demos_2_reformat_by_self"

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import ROOT, workbench_folder
-from engine_cluster import dask_cluster, killed_at
-from running import entries_of, files_below, inside, lines_of, process
 
+from tests.support.builders import ROOT, workbench_folder
+from tests.support.engine_cluster import dask_cluster, killed_at
+from tests.support.running import entries_of, files_below, inside, lines_of, process
 from toolassay import evaluate, format_data, generate, infer
 
 SAMPLES, TASKS = 60, 23

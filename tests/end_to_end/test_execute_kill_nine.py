@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import imported_folder, imported_tool, write_labels
-from mcp_servers import command_of, is_running, serving
-from running import command_of as command
-from running import environment, lines_of, shell, started, wait_until
+
+from tests.mcp_servers import command_of, is_running, serving
+from tests.support.builders import imported_folder, imported_tool, write_labels
+from tests.support.running import command_of as command
+from tests.support.running import environment, lines_of, shell, started, wait_until
 
 KEY = {"key": {"type": "string"}}
 VALUE = {**KEY, "value": {"type": "string"}}

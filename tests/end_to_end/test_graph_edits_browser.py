@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from browsing import OpenedPage
-from builders import imported_tool
-from film_graphs import film_library
-from running import process
 
+from tests.support.browsing import OpenedPage
+from tests.support.builders import imported_tool
+from tests.support.film_graphs import film_library
+from tests.support.running import process
 from toolassay import build_graph
 from toolassay.files.data_files import write_json
 from toolassay.graph import ToolGraph

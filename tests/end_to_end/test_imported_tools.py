@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import difficult_tools, imported_folder, workshop_tools
-from running import files_below, inside, lines_of, shell
+
+from tests.support.builders import difficult_tools, imported_folder, workshop_tools
+from tests.support.running import files_below, inside, lines_of, shell
 
 
 @pytest.mark.parametrize("tools", [workshop_tools(), difficult_tools()])

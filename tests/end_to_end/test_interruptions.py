@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from builders import data_folder
-from running import lines_of, shell, started
 
+from tests.support.builders import data_folder
+from tests.support.running import lines_of, shell, started
 from toolassay.testkit import FakeServer
 
 slow = pytest.mark.slow  # kill -9 of inference: test_kill_nine.py

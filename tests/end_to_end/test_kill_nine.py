@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from killing import kill_often
 
+from tests.support.killing import kill_often
 from toolassay.testkit import FakeServer
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import data_folder
-from running import entries_of, generate, ids, infer, inside, lines_of, write_lines
 
 import toolassay
+from tests.support.builders import data_folder
+from tests.support.running import entries_of, generate, ids, infer, inside, lines_of, write_lines
 from toolassay.models import ModelOptions
 from toolassay.testkit import FakeServer
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from builders import data_folder
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
-from notebooks import executed, interrupt, kernel, notebook, printed, shown
-from running import ROOT, lines_of
 
+from tests.support.builders import data_folder
+from tests.support.notebooks import executed, interrupt, kernel, notebook, printed, shown
+from tests.support.running import ROOT, lines_of
 from toolassay.testkit import FakeServer
 
 QUICK_START = ROOT / "examples/quickstart.ipynb"

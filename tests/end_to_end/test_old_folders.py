@@ -14,11 +14,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from builders import running_server
-from old_folders import killed
-from reviewing import say, session_of
-from running import ROOT, ids, inside, lines_of, shell
 
+from tests.old_folders import killed
+from tests.support.builders import running_server
+from tests.support.reviewing import say, session_of
+from tests.support.running import ROOT, ids, inside, lines_of, shell
 from toolassay.models import ToolCall
 from toolassay.serving.completions import Received, Reply
 from toolassay.stages.review import apply_review

@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
-from builders import data_folder, tool_desc
-from running import generate, infer, inside, shell
 
+from tests.support.builders import data_folder, tool_desc
+from tests.support.running import generate, infer, inside, shell
 from toolassay.testkit import FakeServer
 
 STAGES = (

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import chat_folder, data_folder, running_server, workbench_folder
-from running import lines_of, started
 
+from tests.support.builders import chat_folder, data_folder, running_server, workbench_folder
+from tests.support.running import lines_of, started
 from toolassay import generate, infer, verify
 from toolassay.benchmarks.workbench.agents import prompt
 from toolassay.models import ModelOptions

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import data_folder
-from running import entries_of, files_below, ids, infer, lines_of, write_lines
 
+from tests.support.builders import data_folder
+from tests.support.running import entries_of, files_below, ids, infer, lines_of, write_lines
 from toolassay.testkit import FakeServer
 
 

@@ -6,9 +6,8 @@ import json
 import shutil
 from pathlib import Path
 
-from builders import data_folder
-from running import files_below, generate, ids, infer, lines_of
-
+from tests.support.builders import data_folder
+from tests.support.running import files_below, generate, ids, infer, lines_of
 from toolassay.testkit import FakeServer
 
 

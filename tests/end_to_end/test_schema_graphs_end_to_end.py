@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from running import inside, lines_of
-from schema_graphs import CINEMA, cinema_tools
-
+from tests.support.running import inside, lines_of
+from tests.support.schema_graphs import CINEMA, cinema_tools
 from toolassay.files.data_files import write_json
 from toolassay.tools.output_paths import EACH, parse_reference
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from builders import data_folder
-from checking import label
-from running import files_below, inside, process, started, write_lines
 
+from tests.support.builders import data_folder
+from tests.support.checking import label
+from tests.support.running import files_below, inside, process, started, write_lines
 from toolassay.cli.main import load, run
 from toolassay.errors import ToolassayError
 from toolassay.testkit import FakeServer

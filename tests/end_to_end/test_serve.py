@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from builders import data_folder
-from running import inside, lines_of, shell, started
+
+from tests.support.builders import data_folder
+from tests.support.running import inside, lines_of, shell, started
 
 Serve = Callable[..., str]
 

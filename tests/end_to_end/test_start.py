@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from builders import data_folder, plan, scored_folder
-from running import environment
 
 import toolassay
+from tests.support.builders import data_folder, plan, scored_folder
+from tests.support.running import environment
 from toolassay.cli.main import load
 from toolassay.stages.generate import MODEL
 

@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from builders import workbench_folder
-from dialects import taking
-from running import infer, inside, lines_of
-
+from tests.support.builders import workbench_folder
+from tests.support.dialects import taking
+from tests.support.running import infer, inside, lines_of
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 

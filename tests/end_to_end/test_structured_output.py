@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import chat_folder, data_folder
-from dialects import LITELLM, taking
-from running import entries_of, generate, infer
 
+from tests.support.builders import chat_folder, data_folder
+from tests.support.dialects import LITELLM, taking
+from tests.support.running import entries_of, generate, infer
 from toolassay.testkit import FakeServer
 
 STAGES = pytest.mark.parametrize("stage", ["infer", "generate"])

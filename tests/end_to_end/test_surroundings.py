@@ -10,9 +10,9 @@ import signal
 from pathlib import Path
 
 import pytest
-from builders import data_folder
-from running import command_of, environment, shell, started, wait_until
 
+from tests.support.builders import data_folder
+from tests.support.running import command_of, environment, shell, started, wait_until
 from toolassay.testkit import FakeServer
 
 SECRET = "sk-of-the-user"

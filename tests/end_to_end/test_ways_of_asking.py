@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import running_server
-from mcp_servers import command_of
-from mcp_servers.notes_server import SEED
-from running import inside, lines_of
 
+from tests.mcp_servers import command_of
+from tests.mcp_servers.notes_server import SEED
+from tests.support.builders import running_server
+from tests.support.running import inside, lines_of
 from toolassay import evaluate, execute, infer, verify
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.console.screen import SILENT, Screen

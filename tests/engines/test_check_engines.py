@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import labelled_folder
-from checking import NO, YES, label
-from dask_workers import DaskWorkers, KillsAWorker, WrappedEngine
-from running import files_below, write_lines
 
+from tests.support.builders import labelled_folder
+from tests.support.checking import NO, YES, label
+from tests.support.dask_workers import DaskWorkers, KillsAWorker, WrappedEngine
+from tests.support.running import files_below, write_lines
 from toolassay import check
 from toolassay.engines import Engine, open_engine
 from toolassay.errors import UsageError

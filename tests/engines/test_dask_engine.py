@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from builders import chain, scored_folder
-from dask_workers import DaskWorkers, KillsAWorker
 
+from tests.support.builders import chain, scored_folder
+from tests.support.dask_workers import DaskWorkers, KillsAWorker
 from toolassay.benchmarks.taskbench.evaluation import evaluate_folder
 from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.benchmarks.taskbench.scoring import scorer

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from running import environment
 
+from tests.support.running import environment
 from toolassay.engines import Engine, OneProcess
 from toolassay.engines.processes import Processes
 from toolassay.errors import ToolassayError, UsageError

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from builders import chain, labelled_folder, scored_folder, workbench_folder
-from checking import label
-from dask_workers import DaskWorkers
-from running import files_below
 
+from tests.support.builders import chain, labelled_folder, scored_folder, workbench_folder
+from tests.support.checking import label
+from tests.support.dask_workers import DaskWorkers
+from tests.support.running import files_below
 from toolassay import check, evaluate, infer
 from toolassay.engines.dask_cluster import SharedFiles, as_sent, fetch_into
 from toolassay.errors import ToolassayError, UsageError

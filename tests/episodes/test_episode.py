@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from answering import Scripted, ask_of
-
+from tests.support.answering import Scripted, ask_of
 from toolassay.episodes.call_formats import call_format
 from toolassay.episodes.episode import EpisodeLimits, Trajectory, episode
 from toolassay.models import ChatResponse, ModelError, ToolCall

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_servers import command_of, is_running, serving
-from mcp_servers.forgetful import forgetful
-from plan_runs import WRITES, executed, library_of, opened, planned, run_with
-from running import files_below
 
+from tests.mcp_servers import command_of, is_running, serving
+from tests.mcp_servers.forgetful import forgetful
+from tests.support.plan_runs import WRITES, executed, library_of, opened, planned, run_with
+from tests.support.running import files_below
 from toolassay.errors import UsageError
 from toolassay.executors.executor import CallLimits, CallResult, Refusal
 from toolassay.executors.mcp import EXECUTOR, _ListedTool, _result

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from mcp_servers import command_of, is_running
-from plan_runs import LIMITS, WRITES, executed, planned
 
+from tests.mcp_servers import command_of, is_running
+from tests.support.plan_runs import LIMITS, WRITES, executed, planned
 from toolassay.executors.executor import CallLimits
 from toolassay.executors.mcp import EXECUTOR
 from toolassay.executors.plan_run import TRIES, RunRules

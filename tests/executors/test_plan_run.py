@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from plan_runs import WRITES, library_of, planned, run_with
 
+from tests.support.plan_runs import WRITES, library_of, planned, run_with
 from toolassay.executors.executor import (
     CallResult,
     Environment,

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_servers import is_running
-from plan_runs import LIMITS, WRITES, executed, library_of, opened, planned, run_with
-from running import environment, files_below, wait_until
 
+from tests.mcp_servers import is_running
+from tests.support.plan_runs import LIMITS, WRITES, executed, library_of, opened, planned, run_with
+from tests.support.running import environment, files_below, wait_until
 from toolassay.errors import UsageError
 from toolassay.executors.executor import CallLimits
 from toolassay.executors.plan_run import TRIES, RunRules
@@ -355,7 +355,7 @@ def test_an_endless_function_ends_with_a_killed_parent(functions: Path, tmp_path
 import asyncio, sys
 sys.path[:0] = {[path for path in sys.path if path]!r}
 from pathlib import Path
-from plan_runs import executed, planned
+from tests.support.plan_runs import executed, planned
 from toolassay.executors.python import EXECUTOR
 item = planned("r", ("endless", {{}}))
 asyncio.run(executed(EXECUTOR, Path({str(tmp_path)!r}), item, functions={str(functions)!r}))

@@ -11,8 +11,8 @@ from typing import Any, cast
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from result_schemas import schemas
 
+from tests.support.result_schemas import schemas
 from toolassay.executors import SimulateExecutor
 from toolassay.executors.executor import (
     CallLimits,

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from running import files_below
 
+from tests.support.running import files_below
 from toolassay.executors.workspace import (
     Workspace,
     changes_of,

@@ -11,12 +11,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from executions import calls_of
-from gold_samples import RESOURCE, TEMPORAL, label, plans
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from tests.support.executions import calls_of
+from tests.support.gold_samples import RESOURCE, TEMPORAL, label, plans
 from toolassay.exporters import openai_chats, sharegpt
 from toolassay.exporters.export_format import Chats, ChatStyle
 from toolassay.exporters.rows import plan_of_row, row_of

@@ -15,13 +15,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from executions import refused_call, results_of
-from gold_samples import RESOURCE, TEMPORAL, label, plans, some_labels
 from hypothesis import given, settings
 from jinja2 import Template, TemplateError
 from jinja2.ext import loopcontrols
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from tests.support.executions import refused_call, results_of
+from tests.support.gold_samples import RESOURCE, TEMPORAL, label, plans, some_labels
 from toolassay.exporters.executed_results import PlanResults
 from toolassay.exporters.export_format import Chats, ChatStyle
 from toolassay.exporters.openai_chats import FORMAT

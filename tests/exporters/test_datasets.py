@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import workbench_folder
-from gold_samples import RESOURCE, label, some_labels, write_folder
-from running import lines_of
 
+from tests.support.builders import workbench_folder
+from tests.support.gold_samples import RESOURCE, label, some_labels, write_folder
+from tests.support.running import lines_of
 from toolassay import evaluate, export, infer, split
 from toolassay.exporters.formats import formats, plan_of_row
 from toolassay.exporters.rows import row_of

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from running import files_below
 
+from tests.support.running import files_below
 from toolassay.errors import UsageError
 from toolassay.exporters.destination import Destination
 

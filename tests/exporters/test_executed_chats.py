@@ -6,11 +6,11 @@ import json
 from dataclasses import replace
 
 import msgspec
-from executions import calls_of, refused_call, results_of
-from gold_samples import TEMPORAL, plans
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.executions import calls_of, refused_call, results_of
+from tests.support.gold_samples import TEMPORAL, plans
 from toolassay.exporters import openai_chats, sharegpt
 from toolassay.exporters.chats import chat_turns, turns_of
 from toolassay.exporters.executed_results import PlanResults, grounded_answer

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from executions import execution_of, plans_of, write_executions
-from gold_samples import TEMPORAL, label, named, write_folder
 from msgspec.structs import replace
-from running import inside, lines_of
 
+from tests.support.executions import execution_of, plans_of, write_executions
+from tests.support.gold_samples import TEMPORAL, label, named, write_folder
+from tests.support.running import inside, lines_of
 from toolassay.plans.execution_record import ExecutedCall, Execution
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import workshop_tools
-from executions import execution_of, write_executions
-from gold_samples import TEMPORAL
 from msgspec.structs import replace
 
+from tests.support.builders import workshop_tools
+from tests.support.executions import execution_of, write_executions
+from tests.support.gold_samples import TEMPORAL
 from toolassay.errors import UsageError
 from toolassay.exporters.executed_results import ExecutedResults, PlanResults
 from toolassay.plans.call_plan import Argument, Call, CallPlan, Unfit

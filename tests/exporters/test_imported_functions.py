@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 import msgspec
-from builders import imported_tool
-from executions import calls_of
 
+from tests.support.builders import imported_tool
+from tests.support.executions import calls_of
 from toolassay.exporters.export_format import Chats
 from toolassay.exporters.openai_chats import FORMAT
 from toolassay.plans.call_plan import FunctionSchema, Names, call_plan_of, function_of

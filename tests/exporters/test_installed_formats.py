@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from gold_samples import some_labels, write_folder
-from running import inside, lines_of
-from wheels import installed
 
+from tests.support.gold_samples import some_labels, write_folder
+from tests.support.running import inside, lines_of
+from tests.support.wheels import installed
 from toolassay import export
 from toolassay.errors import UsageError
 

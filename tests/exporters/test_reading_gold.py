@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from gold_samples import RESOURCE, TEMPORAL, label, named
 
+from tests.support.gold_samples import RESOURCE, TEMPORAL, label, named
 from toolassay.plans.call_plan import Argument, Call, CallPlan, Unfit, call_plan_of
 from toolassay.plans.gold import Gold
 

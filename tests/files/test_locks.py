@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from running import environment
 
+from tests.support.running import environment
 from toolassay.errors import UsageError
 from toolassay.files.locks import exclusive_folder, lock_descriptor, open_regular, remove_temporaries
 

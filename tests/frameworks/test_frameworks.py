@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import running_server, workbench_folder, write_labels
-from mcp_servers import command_of
-from running import lines_of
 
 from measurements.gold_agent import Calls, GoldModel, executed_workplace, gold_calls
+from tests.mcp_servers import command_of
+from tests.support.builders import running_server, workbench_folder, write_labels
+from tests.support.running import lines_of
 from toolassay import build_graph, evaluate, execute, infer
 from toolassay.benchmarks.workbench.tasks import read_tasks
 from toolassay.executors.mcp import McpExecution

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from checking import background, gold
 
+from tests.support.checking import background, gold
 from toolassay.backinstruct.teacher_review import read_review
 from toolassay.gates.critic import Knowledge, critic_prompt, critique_of
 from toolassay.gates.rubric import CRITERIA, read_rubric

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from running import write_lines
-
+from tests.support.running import write_lines
 from toolassay.gates.duplicate_gates import repeat_gate
 from toolassay.gates.gate import Finding, Gate
 from toolassay.gates.labelled_set import LabelledSet

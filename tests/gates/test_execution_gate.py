@@ -4,10 +4,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from checking import background, gold, label
 from msgspec.structs import replace
-from running import inside, lines_of, write_lines
 
+from tests.support.checking import background, gold, label
+from tests.support.running import inside, lines_of, write_lines
 from toolassay.gates.gate import Background, Finding
 from toolassay.gates.gate_pipeline import ExecutionGate
 from toolassay.plans.call_plan import call_plan_of

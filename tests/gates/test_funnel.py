@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from checking import gold
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.checking import gold
 from toolassay.gates import gate_pipeline
 from toolassay.gates.critic import TeacherGate
 from toolassay.gates.gate import STATES, Finding, State

@@ -8,11 +8,11 @@ from itertools import islice
 from typing import Any
 
 import pytest
-from builders import difficult_tools
 from hypothesis import given
 from hypothesis import strategies as st
-from small_libraries import BARE, FOLDERS, OFFICE, ROOT, STUDIO, background_of, label, named
 
+from tests.support.builders import difficult_tools
+from tests.support.small_libraries import BARE, FOLDERS, OFFICE, ROOT, STUDIO, background_of, label, named
 from toolassay.gates.gate import STATES, Background, Gate
 from toolassay.gates.graph_gate import GraphGate, WiringGate
 from toolassay.gates.repair import repair

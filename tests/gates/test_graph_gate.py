@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small_libraries import BARE, OFFICE, STUDIO, check, label, named, plain, told
 
+from tests.support.small_libraries import BARE, OFFICE, STUDIO, check, label, named, plain, told
 from toolassay.gates.gate import Background
 from toolassay.gates.graph_gate import GraphGate
 from toolassay.graph import ToolGraph

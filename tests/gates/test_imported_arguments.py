@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import workshop_tools
-from small_libraries import check, label, named, told
 
+from tests.support.builders import workshop_tools
+from tests.support.small_libraries import check, label, named, told
 from toolassay.errors import UsageError
 from toolassay.files.data_files import write_json
 from toolassay.gates.gate import Background

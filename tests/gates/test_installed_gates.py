@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import labelled_folder
-from checking import background, label
-from running import inside, lines_of
-from wheels import installed
 
+from tests.support.builders import labelled_folder
+from tests.support.checking import background, label
+from tests.support.running import inside, lines_of
+from tests.support.wheels import installed
 from toolassay.errors import UsageError
 from toolassay.gates import installed_gates
 from toolassay.gates.gate import Finding, RuleGate

@@ -3,9 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from checking import label
-from running import write_lines
 
+from tests.support.checking import label
+from tests.support.running import write_lines
 from toolassay.errors import UsageError
 from toolassay.gates.labelled_set import LabelledSet, Selected
 

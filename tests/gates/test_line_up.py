@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from checking import YES, background, gold
 
+from tests.support.checking import YES, background, gold
 from toolassay.errors import UsageError
 from toolassay.gates.gate_pipeline import SampleContext, gate_pipeline, inspect, select_gates
 from toolassay.gates.second_opinion_gate import SecondOpinionGate

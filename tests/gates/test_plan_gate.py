@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from builders import imported_tool
-from schema_graphs import link
-from small_libraries import check, label, named, told
 
+from tests.support.builders import imported_tool
+from tests.support.schema_graphs import link
+from tests.support.small_libraries import check, label, named, told
 from toolassay.gates.gate import Background
 from toolassay.gates.graph_gate import WiringGate
 from toolassay.gates.plan_gate import PlanGate

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from small_libraries import OFFICE, STUDIO, label, named
 
+from tests.support.small_libraries import OFFICE, STUDIO, label, named
 from toolassay.gates.graph_gate import GraphGate, WiringGate
 from toolassay.gates.repair import repair
 from toolassay.gates.schema_gate import SchemaGate

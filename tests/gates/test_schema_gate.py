@@ -3,8 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from small_libraries import BARE, OFFICE, STUDIO, check, label, named, told
 
+from tests.support.small_libraries import BARE, OFFICE, STUDIO, check, label, named, told
 from toolassay.gates.schema_gate import SchemaGate
 from toolassay.tools.library import ToolLibrary
 

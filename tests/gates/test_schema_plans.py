@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from schema_graphs import CINEMA, link
-from small_libraries import check, label, named, told
 
+from tests.support.schema_graphs import CINEMA, link
+from tests.support.small_libraries import check, label, named, told
 from toolassay.gates.gate import Background
 from toolassay.gates.graph_gate import GraphGate, WiringGate
 from toolassay.gates.grounding import GroundingGate

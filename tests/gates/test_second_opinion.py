@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from checking import background, gold
-from running import write_lines
 
+from tests.support.checking import background, gold
+from tests.support.running import write_lines
 from toolassay.gates.second_opinion_gate import SecondOpinionGate, Solver
 
 PAINT, CAPTION = {"task": "Painter", "arguments": ["it"]}, {"task": "Captioner", "arguments": ["<node-0>"]}

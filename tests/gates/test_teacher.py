@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from checking import NO, YES, gold
 
+from tests.support.checking import NO, YES, gold
 from toolassay.gates.critic import NOT_FOR_IT, CriticVerdict, TeacherGate
 from toolassay.gates.gate import state_of
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from small_libraries import BARE, OFFICE, STUDIO, check, label, named, told
 
+from tests.support.small_libraries import BARE, OFFICE, STUDIO, check, label, named, told
 from toolassay.gates.graph_gate import WiringGate
 
 GATE, OFFICE_GATE, BARE_GATE = WiringGate(STUDIO), WiringGate(OFFICE), WiringGate(BARE)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import each_has
 
+from tests.support.running import each_has
 from toolassay.errors import UsageError
 from toolassay.graph import ToolFilesDiffer, ToolGraph, agreed_tools
 from toolassay.tools.library import ToolLibrary

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import imported_tool
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.dependency_lists import ARGUMENTS, TOOLS, dependency_lists, field_pairs
+from tests.support.builders import imported_tool
+from tests.support.dependency_lists import ARGUMENTS, TOOLS, dependency_lists, field_pairs
 from toolassay.errors import UsageError
 from toolassay.graph import Dependency, FieldPair, strongest
 from toolassay.graph.edits import (

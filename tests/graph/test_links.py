@@ -4,8 +4,8 @@ import json
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sampling.graphs import typed_libraries
 
+from tests.support.tool_graphs import typed_libraries
 from toolassay.graph.links import (
     CompleteLinks,
     Links,

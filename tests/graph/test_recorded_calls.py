@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import DATA
 
+from tests.support.builders import DATA
 from toolassay.errors import UsageError
 from toolassay.files.data_files import read_json
 from toolassay.graph.recorded_calls import RecordedCall, RecordedTurn, read_traces

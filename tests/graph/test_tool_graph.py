@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from sampling.graphs import tool_graphs
 
+from tests.support.tool_graphs import tool_graphs
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.tools.library import Tool, ToolLibrary

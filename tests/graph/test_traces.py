@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import imported_tool
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.dependency_lists import dependency_lists
-from graph.test_recorded_calls import trace_file
+from tests.graph.test_recorded_calls import trace_file
+from tests.support.builders import imported_tool
+from tests.support.dependency_lists import dependency_lists
 from toolassay.graph import Dependency, FieldPair
 from toolassay.graph.traces import Traced, is_distinctive, lower_bound, merge, trace_dependencies
 from toolassay.tools.library import ToolLibrary

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from hub_rows import TOOLS, hub_row, repository_row, write_rows
-from hub_server import NAME, REVISION, serving
 
+from tests.support.hub_rows import TOOLS, hub_row, repository_row, write_rows
+from tests.support.hub_server import NAME, REVISION, serving
 from toolassay import import_taskbench
 from toolassay.errors import ToolassayError, UsageError
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_servers import answering, command_of, is_running, serving, written_to
 
+from tests.mcp_servers import answering, command_of, is_running, serving, written_to
 from toolassay.errors import UsageError
 from toolassay.importers.importer import Incoming, IncomingTool
 from toolassay.importers.intake import take_in

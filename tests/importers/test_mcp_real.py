@@ -11,8 +11,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from mcp_servers.install import NODE_FOLDER
 
+from tests.mcp_servers.install import NODE_FOLDER
 from toolassay.importers.mcp import IMPORTER, McpOptions
 
 pytestmark = pytest.mark.server

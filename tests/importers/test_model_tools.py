@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from running import each_has
 
+from tests.support.running import each_has
 from toolassay.errors import UsageError
 from toolassay.importers.documents import DEEPEST
 from toolassay.importers.importer import Importer, Incoming

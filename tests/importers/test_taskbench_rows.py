@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hub_rows import hub_row, repository_row, write_rows
 
+from tests.support.hub_rows import hub_row, repository_row, write_rows
 from toolassay.benchmarks.taskbench.importing import choose_files, read_taskbench
 from toolassay.errors import UsageError
 from toolassay.importers.data_files import names_in

@@ -6,10 +6,10 @@ import json
 from dataclasses import replace
 
 import pytest
-from builders import imported_tool
-from proposing import flow, library, nodes, proposal, shown
-from schema_graphs import link
 
+from tests.support.builders import imported_tool
+from tests.support.proposing import flow, library, nodes, proposal, shown
+from tests.support.schema_graphs import link
 from toolassay.graph import FieldPair
 from toolassay.link_proposals.applied_proposals import apply_proposals
 from toolassay.link_proposals.proposal import ProposedField, proposal_prompt, read_proposal

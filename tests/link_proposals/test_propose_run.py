@@ -9,8 +9,8 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner
-from proposing import nodes, proposer, ship_what_was_found, shown
 
+from tests.support.proposing import nodes, proposer, ship_what_was_found, shown
 from toolassay.cli.tools import proposals, with_proposals
 from toolassay.console.screen import Screen
 from toolassay.errors import IncompleteError, UsageError

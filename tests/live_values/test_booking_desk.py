@@ -10,10 +10,10 @@ from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_servers.booking_desk import GOOD_LINKS, Desk, bookings, customers
-from mcp_servers.clubhouse import SEED, clubhouse
 from mcp_types import CallToolResult, TextContent
 
+from tests.mcp_servers.booking_desk import GOOD_LINKS, Desk, bookings, customers
+from tests.mcp_servers.clubhouse import SEED, clubhouse
 from toolassay.executors.executor import CallResult, Environment, OpenExecutor, Refusal, State
 from toolassay.graph import Dependency, FieldPair
 from toolassay.graph.derive.derivation import derive_dependencies

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_servers import answering, config_of, is_running, serving, written_to
 
+from tests.mcp_servers import answering, config_of, is_running, serving, written_to
 from toolassay.mcp_client.connection import connect
 from toolassay.mcp_client.link import ServerLimits
 from toolassay.mcp_client.server_config import ServerConfig, ServerError, parse_address

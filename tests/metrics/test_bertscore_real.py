@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hub_server import serving
 from numpy.typing import NDArray
+
+from tests.support.hub_server import serving
 
 pytest.importorskip("torch", reason="torch is not installed: pip install -r requirements-all.txt")
 pytest.importorskip("bert_score", reason="bert-score is not installed: pip install -r requirements-all.txt")

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from simulated import Books
 
+from tests.support.simulated import Books
 from toolassay.errors import UsageError
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.address import Address, VersionPath

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from builders import DATA
 from msgspec.structs import replace
 
+from tests.support.builders import DATA
 from toolassay.errors import UsageError
 from toolassay.files.data_files import read_json
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions

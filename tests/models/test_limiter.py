@@ -8,10 +8,10 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated import Driver, Endpoint, PerMinute, ask_all, http
 
 from measurements.adaptive_concurrency import LEAST, Case, best_fixed, simulate
 from measurements.simulated_time import now, run
+from tests.support.simulated import Driver, Endpoint, PerMinute, ask_all, http
 from toolassay.models import ChatRequest, ModelError, ModelOptions
 from toolassay.models.client import Client
 from toolassay.models.concurrency import (

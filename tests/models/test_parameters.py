@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
-from dialects import REFUSALS, taking
 from hypothesis import given
 from hypothesis import strategies as st
-from simulated import Books
 
+from tests.support.dialects import REFUSALS, taking
+from tests.support.simulated import Books
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
 from toolassay.models.protocol import Message

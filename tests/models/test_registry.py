@@ -6,10 +6,10 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from simulated import Books
-from wheels import installed
 from yarl import URL
 
+from tests.support.simulated import Books
+from tests.support.wheels import installed
 from toolassay.errors import UsageError
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions, create_model
 from toolassay.models.address import Address

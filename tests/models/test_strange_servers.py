@@ -10,7 +10,8 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from raw_server import (
+
+from tests.support.raw_server import (
     STREAM_HEAD,
     Answer,
     RawServer,
@@ -22,7 +23,6 @@ from raw_server import (
     event,
     whole,
 )
-
 from toolassay.episodes.model_relay import WireRequest, relay_options
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client

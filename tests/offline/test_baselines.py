@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from builders import API_TOOLS, TOOLS
 
+from tests.support.builders import API_TOOLS, TOOLS
 from toolassay.benchmarks.taskbench.inference import read_plan
 from toolassay.benchmarks.workbench.tools import PUBLISHED
 from toolassay.errors import ToolassayError

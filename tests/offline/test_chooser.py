@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from builders import question
-
+from tests.support.builders import question
 from toolassay.benchmarks.classic.agents.prompt import task_of
 from toolassay.offline.chooser import choose, nearest
 from toolassay.offline.model_tasks import ChoiceTask

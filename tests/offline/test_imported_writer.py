@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 import pytest
-from builders import difficult_tools, imported_tool, workshop_tools
 
+from tests.support.builders import difficult_tools, imported_tool, workshop_tools
 from toolassay.errors import ToolassayError
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatRequest, ModelOptions

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from builders import imported_tool
-from schema_graphs import CINEMA, link
 
+from tests.support.builders import imported_tool
+from tests.support.schema_graphs import CINEMA, link
 from toolassay.argument_values.fed_arguments import fed_argument
 from toolassay.graph import Dependency, FieldPair, Link, ToolGraph
 from toolassay.offline.critic import review

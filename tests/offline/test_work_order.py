@@ -7,13 +7,13 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from builders import difficult_tools, workshop_tools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from schema_graphs import CINEMA
-from writer_libraries import graph_of, literals_of
 
+from tests.support.builders import difficult_tools, workshop_tools
+from tests.support.schema_graphs import CINEMA
+from tests.support.writer_libraries import graph_of, literals_of
 from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.records import raw_sample
 from toolassay.errors import ToolassayError

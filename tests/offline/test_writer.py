@@ -6,8 +6,8 @@ from functools import cache
 from typing import Any
 
 import pytest
-from writer_libraries import NAMES, graph_of, literals_of, samples_of
 
+from tests.support.writer_libraries import NAMES, graph_of, literals_of, samples_of
 from toolassay.offline.writer.instruction import write_instruction
 from toolassay.records.dataset import Sample
 from toolassay.tools.library import ToolLibrary

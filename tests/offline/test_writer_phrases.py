@@ -3,8 +3,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from writer_libraries import NAMES, graph_of
 
+from tests.support.writer_libraries import NAMES, graph_of
 from toolassay.graph import Link
 from toolassay.offline.writer.clauses import slot_names, wire_calls, written_phrases
 from toolassay.records.dataset import Sample

@@ -1,7 +1,7 @@
 """Folders of which a version was killed, and the models that it had asked.
 
-In a checkout of the version that is to be old: `PYTHONPATH=.:tests python killed.py OUT`. Each part of it
-kills its process in the middle of its work. `killed_0_3_0.zip` was made so at commit 5d8b679b.
+In a checkout of the version that is to be old: `PYTHONPATH=. python tests/old_folders/killed.py OUT`. Each
+part of it kills its process in the middle of its work. `killed_0_3_0.zip` was made so at commit 5d8b679b.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from answering import Answering, served
-from bench_bookings import bookings_folder
-from builders import labelled_folder
-from checking import label
-from reviewing import folder_with, say, session_of
-
+from tests.support.answering import Answering, served
+from tests.support.bench_bookings import bookings_folder
+from tests.support.builders import labelled_folder
+from tests.support.checking import label
+from tests.support.reviewing import folder_with, say, session_of
 from toolassay import check, generate
 from toolassay.gates.rubric import CRITERIA
 from toolassay.models import ChatRequest, ChatResponse

@@ -10,8 +10,8 @@ from typing import Any
 
 import jsonschema
 import pytest
-from builders import difficult_tools, workshop_tools
 
+from tests.support.builders import difficult_tools, workshop_tools
 from toolassay.files.data_files import read_json_lines
 from toolassay.prompts.plan_schemas import MOST_NODES, plan_schema, sample_schema
 from toolassay.records.data_folder import DataFolder

@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from builders import difficult_tools, workshop_tools
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.builders import difficult_tools, workshop_tools
 from toolassay.prompts.signatures import (
     argument_descriptions,
     details_of,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from real_servers.inference_job import DATA, REQUESTS, Job
-from real_servers.serving import Recipe, Server
+from tests.real_servers.inference_job import DATA, REQUESTS, Job
+from tests.real_servers.serving import Recipe, Server
 
 NOT_SET = "TOOLASSAY_SERVERS is not set; python tests/real_servers/install.py FOLDER makes one to set it to"
 

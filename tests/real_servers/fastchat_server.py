@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from real_servers.serving import Place, Recipe, free_port, make_tiny_model
+from tests.real_servers.serving import Place, Recipe, free_port, make_tiny_model
 
 
 def commands(place: Place) -> list[list[str]]:

@@ -6,9 +6,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from running import ROOT, Finished, lines_of, started, write_lines
-
-from real_servers.serving import Server
+from tests.real_servers.serving import Server
+from tests.support.running import ROOT, Finished, lines_of, started, write_lines
 
 REQUESTS = 12
 DATA = ROOT / "data_huggingface"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from real_servers.serving import Place, Recipe
-from real_servers.tiny_model import CONTEXT
+from tests.real_servers.serving import Place, Recipe
+from tests.real_servers.tiny_model import CONTEXT
 
 PLAN = {"task_steps": ["Write it down"], "task_nodes": [{"task": "Summarization"}], "task_links": []}
 A_MINUTE = 5

@@ -10,8 +10,8 @@ import subprocess
 from collections.abc import Callable
 from typing import Any
 
-from real_servers.serving import HERE, Place, Recipe
-from real_servers.tiny_gguf import CONTEXT
+from tests.real_servers.serving import HERE, Place, Recipe
+from tests.real_servers.tiny_gguf import CONTEXT
 
 SMOLLM2, QWEN = "smollm2", "qwen"
 _FIND = (

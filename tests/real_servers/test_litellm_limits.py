@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from running import entries_of, lines_of
 
-from real_servers import litellm_proxy
-from real_servers.inference_job import REQUESTS, Job
+from tests.real_servers import litellm_proxy
+from tests.real_servers.inference_job import REQUESTS, Job
+from tests.support.running import entries_of, lines_of
 from toolassay.models.retry import MAX_IDENTICAL
 
 pytestmark = [

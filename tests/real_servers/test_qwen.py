@@ -9,11 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from bench_bookings import bookings_folder
-from running import lines_of, started
 
-from real_servers.llama_cpp_server import QWEN, QWEN_RECIPE
-from real_servers.serving import Server
+from tests.real_servers.llama_cpp_server import QWEN, QWEN_RECIPE
+from tests.real_servers.serving import Server
+from tests.support.bench_bookings import bookings_folder
+from tests.support.running import lines_of, started
 
 pytestmark = [
     pytest.mark.server,

@@ -12,11 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import entries_of, lines_of
 
-from real_servers import fastchat_server, litellm_proxy, llama_cpp_server, transformers_serve, vllm_server
-from real_servers.inference_job import REQUESTS, Job, add_request
-from real_servers.serving import Server
+from tests.real_servers import (
+    fastchat_server,
+    litellm_proxy,
+    llama_cpp_server,
+    transformers_serve,
+    vllm_server,
+)
+from tests.real_servers.inference_job import REQUESTS, Job, add_request
+from tests.real_servers.serving import Server
+from tests.support.running import entries_of, lines_of
 
 RECIPES = [
     module.RECIPE

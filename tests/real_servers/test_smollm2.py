@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import bundled_plans
-from running import ROOT, Finished, lines_of, started
 
-from real_servers.llama_cpp_server import SMOLLM2 as MODEL
-from real_servers.llama_cpp_server import SMOLLM2_RECIPE as RECIPE
-from real_servers.serving import Server
+from tests.real_servers.llama_cpp_server import SMOLLM2 as MODEL
+from tests.real_servers.llama_cpp_server import SMOLLM2_RECIPE as RECIPE
+from tests.real_servers.serving import Server
+from tests.support.builders import bundled_plans
+from tests.support.running import ROOT, Finished, lines_of, started
 
 pytestmark = [
     pytest.mark.server,

@@ -13,13 +13,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from builders import data_folder
-from running import lines_of, shell
 
-from real_servers.conftest import home_of
-from real_servers.serving import Place, make_tiny_model
-from real_servers.tiny_model import CONTEXT
-from real_servers.vllm_server import RECIPE
+from tests.real_servers.conftest import home_of
+from tests.real_servers.serving import Place, make_tiny_model
+from tests.real_servers.tiny_model import CONTEXT
+from tests.real_servers.vllm_server import RECIPE
+from tests.support.builders import data_folder
+from tests.support.running import lines_of, shell
 
 pytestmark = pytest.mark.server
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from real_servers.serving import Place, Recipe, make_tiny_model
-from real_servers.tiny_model import CONTEXT
+from tests.real_servers.serving import Place, Recipe, make_tiny_model
+from tests.real_servers.tiny_model import CONTEXT
 
 
 def commands(place: Place) -> list[list[str]]:

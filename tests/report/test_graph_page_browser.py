@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from browsing import OpenedPage
 
+from tests.support.browsing import OpenedPage
 from toolassay.graph import ToolGraph
 from toolassay.report.graph_page import write_graph_page
 from toolassay.tools.library import Tool, ToolLibrary

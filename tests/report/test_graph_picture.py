@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from film_graphs import film_graph
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.text import Text
 from numpy.typing import NDArray
 
+from tests.support.film_graphs import film_graph
 from toolassay.errors import ToolassayError
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Dependency

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from test_tables import markdown_cells
 
+from tests.support.markdown_tables import markdown_cells
 from toolassay.benchmarks.taskbench.scoring.leaderboard import (
     DOMAINS,
     HEADINGS,

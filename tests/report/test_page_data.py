@@ -4,8 +4,8 @@ import sys
 from typing import Any
 
 import pytest
-from film_graphs import film_graph, film_library, film_links
 
+from tests.support.film_graphs import film_graph, film_library, film_links
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Dependency

@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from builders import chain, plan, scored_folder
-from running import inside
+from tests.support.builders import chain, plan, scored_folder
+from tests.support.running import inside
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from browsing import OpenedPage
-from builders import chain, plan, scored_folder, workbench_folder
-from known_trials import agents
-from running import inside
 
+from tests.support.browsing import OpenedPage
+from tests.support.builders import chain, plan, scored_folder, workbench_folder
+from tests.support.known_trials import agents
+from tests.support.running import inside
 from toolassay import build_graph, infer
 from toolassay.files.data_files import safe_name, write_json
 from toolassay.stages.evaluate import evaluate

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from browsing import OpenedPage
-from film_graphs import HOSTILE, film_graph, film_links
 
+from tests.support.browsing import OpenedPage
+from tests.support.film_graphs import HOSTILE, film_graph, film_links
 from toolassay.graph.dependencies import Dependency
 from toolassay.report.graph_page import write_graph_page
 

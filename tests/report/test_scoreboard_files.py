@@ -7,9 +7,9 @@ import io
 from pathlib import Path
 
 import pytest
-from builders import chain, scored_folder
-from running import inside
 
+from tests.support.builders import chain, scored_folder
+from tests.support.running import inside
 from toolassay.stages.report import FILES
 
 HOSTILE = "a & b_1 %"

@@ -7,9 +7,9 @@ import signal
 from pathlib import Path
 
 import pytest
-from reviewing import folder_of, folder_with, label, say, session_of
-from running import ids, inside, lines_of, started, write_lines
 
+from tests.support.reviewing import folder_of, folder_with, label, say, session_of
+from tests.support.running import ids, inside, lines_of, started, write_lines
 from toolassay import check, export
 from toolassay.errors import UsageError
 from toolassay.records.data_folder import DataFolder

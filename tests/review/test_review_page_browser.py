@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from browsing import OpenedPage
-from reviewing import HOSTILE, actions, folder_of, folder_with, label, say, session_of
-from running import ROOT, environment, started
 
+from tests.support.browsing import OpenedPage
+from tests.support.reviewing import HOSTILE, actions, folder_of, folder_with, label, say, session_of
+from tests.support.running import environment, started
 from toolassay.review.session import Session
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.browser
 SERVE = """
 import asyncio, sys
 from pathlib import Path
-from reviewing import session_of
+from tests.support.reviewing import session_of
 from toolassay.review.server import ReviewServer
 async def main():
     server = ReviewServer(session_of(Path(sys.argv[1])), reviewer=sys.argv[2], queue=sys.argv[3])
@@ -66,10 +66,9 @@ def quiet(shown: OpenedPage) -> None:
 @contextmanager
 def served(folder: Path, reviewer: str = "Ann", queue: str = "all") -> Iterator[str]:
     """The address of a server with strict gates."""
-    paths = f"{ROOT}:{ROOT / 'tests'}"
     process = subprocess.Popen(
         [sys.executable, "-c", SERVE, str(folder), reviewer, queue],
-        env=environment(PYTHONPATH=paths),
+        env=environment(),
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -8,9 +8,9 @@ from typing import Any
 
 import aiohttp
 import pytest_asyncio
-from reviewing import HOSTILE, actions, folder_of, folder_with, label, serving, session_of
 from yarl import URL
 
+from tests.support.reviewing import HOSTILE, actions, folder_of, folder_with, label, serving, session_of
 from toolassay.review.server import BIGGEST, ReviewServer
 
 WHO = {"reviewer": "Ann", "queue": "all"}

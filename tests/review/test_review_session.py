@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reviewing import folder_of, folder_with, label, say, session_of
 
+from tests.support.reviewing import folder_of, folder_with, label, say, session_of
 from toolassay.errors import UsageError
 from toolassay.gates.gate import Finding, read_gates
 from toolassay.plans.gold import Gold

@@ -7,8 +7,8 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from reviewing import folder_with, say, session_of
 
+from tests.support.reviewing import folder_with, say, session_of
 from toolassay.errors import UsageError
 from toolassay.records.data_folder import DataFolder
 from toolassay.review.samples import Shares, drawn_samples

@@ -9,8 +9,8 @@ from typing import Any
 
 import openpyxl
 import pytest
-from reviewing import actions, folder_of, folder_with, label, say, session_of
 
+from tests.support.reviewing import actions, folder_of, folder_with, label, say, session_of
 from toolassay.errors import UsageError
 from toolassay.review.session import Session
 from toolassay.review.sheets import COLUMNS, read_sheet, rows_of, take_sheet, write_sheet

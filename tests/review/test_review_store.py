@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from reviewing import actions, folder_with, say, session_of
-from running import ROOT, environment
 
+from tests.support.reviewing import actions, folder_with, say, session_of
+from tests.support.running import ROOT, environment
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.review.decision import UNDO, Record, ReviewStore
 

@@ -9,7 +9,7 @@ from types import FrameType
 
 import pytest
 
-from sampling.graphs import listed, plain_library
+from tests.support.tool_graphs import listed, plain_library
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.records.dataset import Shape

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sampling.graphs import check, listed, longest_chain, plain_library, seeds, tool_graphs
+from tests.support.tool_graphs import check, listed, longest_chain, plain_library, seeds, tool_graphs
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.sampling import Sampler, chains

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sampling.graphs import check, largest_dag, listed, plain_library, seeds, tool_graphs
+from tests.support.tool_graphs import check, largest_dag, listed, plain_library, seeds, tool_graphs
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import ListedLinks, TypedLinks

@@ -11,9 +11,9 @@ from unittest.mock import patch
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from running import is_the_same_in_every_process
 
-from sampling.graphs import check, listed, plain_library, seeds, tool_graphs
+from tests.support.running import is_the_same_in_every_process
+from tests.support.tool_graphs import check, listed, plain_library, seeds, tool_graphs
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.records.dataset import Shape

@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from schema_graphs import CINEMA, link
 
-from sampling.graphs import check
+from tests.support.schema_graphs import CINEMA, link
+from tests.support.tool_graphs import check
 from toolassay.errors import UsageError
 from toolassay.graph import Dependency, FieldPair, ToolGraph
 from toolassay.records.dataset import Sample

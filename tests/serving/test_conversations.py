@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from answering import Answering, ask_of
-from builders import question
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.answering import Answering, ask_of
+from tests.support.builders import question
 from toolassay.benchmarks.classic.agents.inference import ChatItems
 from toolassay.benchmarks.classic.agents.inference import ClassicAgentSettings as ChooserSettings
 from toolassay.benchmarks.classic.data import ChatTurn, Question, Workflow

@@ -4,8 +4,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from running import shell
 
+from tests.support.running import shell
 from toolassay.errors import UsageError
 from toolassay.serving.faults import KINDS, FaultPlan
 

@@ -19,10 +19,10 @@ from typing import Any
 
 import aiohttp
 import pytest
-from builders import ROOM_TOOLS, agents_folder, imported_folder, imported_tool, write_labels
 from mcp.client import Client
-from running import lines_of, shell, started
 
+from tests.support.builders import ROOM_TOOLS, agents_folder, imported_folder, imported_tool, write_labels
+from tests.support.running import lines_of, shell, started
 from toolassay import evaluate, execute, verify
 from toolassay.executors.mcp import McpExecution
 

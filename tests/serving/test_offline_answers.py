@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import workbench_folder
-from running import lines_of
 
+from tests.support.builders import workbench_folder
+from tests.support.running import lines_of
 from toolassay import infer
 from toolassay.graph import ToolGraph
 from toolassay.models import ModelOptions

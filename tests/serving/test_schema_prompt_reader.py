@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import get_args
 
 import pytest
-from bench_bookings import GRAPH, LIBRARY, PLANS
 
+from tests.support.bench_bookings import GRAPH, LIBRARY, PLANS
 from toolassay.backinstruct.prompt import BackInstructPrompt
 from toolassay.gates.critic import critic_prompt
 from toolassay.gates.gate import Background

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import data_folder, running_server, workbench_folder
-from running import inside, lines_of
 
+from tests.support.builders import data_folder, running_server, workbench_folder
+from tests.support.running import inside, lines_of
 from toolassay import infer
 from toolassay.models import ModelOptions
 from toolassay.models.options import PATHS, Api

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from gold_samples import label
 
+from tests.support.gold_samples import label
 from toolassay.plans.gold import Gold
 from toolassay.variety.splits import Member, groups_of
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import data_folder, workbench_folder
-from running import entries_of, inside, lines_of, shell, started
 
+from tests.support.builders import data_folder, workbench_folder
+from tests.support.running import entries_of, inside, lines_of, shell, started
 from toolassay.files.data_files import read_json
 from toolassay.models import ToolCall
 from toolassay.serving.completions import Received, Reply

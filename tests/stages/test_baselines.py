@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bundled_folders import first_items
-from evaluating import metrics_of
-from own_workplace import workplace
-from running import inside, lines_of
 
+from tests.support.bundled_folders import first_items
+from tests.support.evaluating import metrics_of
+from tests.support.own_workplace import workplace
+from tests.support.running import inside, lines_of
 from toolassay import compare, evaluate, generate, infer
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.runs.outcomes import BASELINE, LOCAL, RULES_AT_HAND

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import labelled_folder, running_server
-from checking import label
-from running import inside, write_lines
 
+from tests.support.builders import labelled_folder, running_server
+from tests.support.checking import label
+from tests.support.running import inside, write_lines
 from toolassay import calibrate
 from toolassay.errors import UsageError
 from toolassay.files.data_files import read_json

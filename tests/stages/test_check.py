@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import labelled_folder, running_server
-from checking import NO, YES, label
-from running import (
+
+from tests.support.builders import labelled_folder, running_server
+from tests.support.checking import NO, YES, label
+from tests.support.running import (
     command_of,
     environment,
     files_below,
@@ -21,7 +22,6 @@ from running import (
     started,
     write_lines,
 )
-
 from toolassay import check
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.models import ModelOptions

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import bundled_plans
-from evaluating import metrics_of
-from running import inside
 
+from tests.support.builders import bundled_plans
+from tests.support.evaluating import metrics_of
+from tests.support.running import inside
 from toolassay import compare, evaluate, infer, leaderboard
 from toolassay.console.tables import Cell
 from toolassay.errors import UsageError

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import chain, chat_folder, data_folder, scored_folder
 
+from tests.support.builders import chain, chat_folder, data_folder, scored_folder
 from toolassay import build_graph
 from toolassay.files.data_files import write_json
 from toolassay.records.data_folder import DataFolder

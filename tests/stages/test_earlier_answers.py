@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from builders import data_folder
-from running import infer, lines_of
-
+from tests.support.builders import data_folder
+from tests.support.running import infer, lines_of
 from toolassay.testkit import FakeServer
 
 NO_NODES = '{"task_steps": ["Do it"]}'

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import plan, scored_folder
-from running import inside
 
+from tests.support.builders import plan, scored_folder
+from tests.support.running import inside
 from toolassay import evaluate
 from toolassay.console.screen import Screen
 from toolassay.evaluation.evaluation import IncompleteEvaluation

@@ -6,12 +6,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import builders
 import pytest
-from builders import text_tools, workbench_folder, write_labels
-from evaluating import metrics_of
-from running import lines_of, write_lines
 
+from tests.support import builders
+from tests.support.builders import text_tools, workbench_folder, write_labels
+from tests.support.evaluating import metrics_of
+from tests.support.running import lines_of, write_lines
 from toolassay import evaluate, infer
 from toolassay.files.data_files import write_json
 

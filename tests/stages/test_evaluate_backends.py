@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import plan, scored_folder
 from rouge_score.rouge_scorer import RougeScorer
 from rouge_score.scoring import Score
-from running import inside
 
+from tests.support.builders import plan, scored_folder
+from tests.support.running import inside
 from toolassay import evaluate, infer, verify
 from toolassay.console.screen import Screen
 from toolassay.evaluation.metrics_file import MetricsGroup, read_groups

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from builders import plan, scored_folder
 from numpy.typing import NDArray
-from running import inside
 
+from tests.support.builders import plan, scored_folder
+from tests.support.running import inside
 from toolassay import evaluate
 from toolassay.benchmarks.taskbench.evaluation import evaluate_folder
 from toolassay.benchmarks.taskbench.options import PlanScoring

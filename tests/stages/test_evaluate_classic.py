@@ -8,9 +8,9 @@ from random import Random
 from typing import Any
 
 import pytest
-from running import inside, write_lines
-from shop_chats import answers, chats, write_array
 
+from tests.support.running import inside, write_lines
+from tests.support.shop_chats import answers, chats, write_array
 from toolassay.benchmarks.classic.evaluation import evaluate_rows
 from toolassay.errors import UsageError
 from toolassay.stages.evaluate import evaluate

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import running_server, workbench_folder
-from evaluating import metrics_of
-from running import inside
 
+from tests.support.builders import running_server, workbench_folder
+from tests.support.evaluating import metrics_of
+from tests.support.running import inside
 from toolassay import infer
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.serving.completions import Received, Reply

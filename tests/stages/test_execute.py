@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import (
+
+from tests.support.builders import (
     NOTE_FUNCTIONS,
     ROOT,
     agents_folder,
@@ -20,10 +21,9 @@ from builders import (
     write_labels,
     write_predictions,
 )
-from own_workplace import workplace
-from running import Finished, inside, lines_of, process, write_lines
-from wheels import installed
-
+from tests.support.own_workplace import workplace
+from tests.support.running import Finished, inside, lines_of, process, write_lines
+from tests.support.wheels import installed
 from toolassay import execute, infer
 from toolassay.benchmarks.taskbench.item_details import plan_answers
 from toolassay.console.screen import Screen

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 import yaml
-from gold_samples import TEMPORAL, label, some_labels, write_folder
-from running import files_below, inside, lines_of, write_lines
 
+from tests.support.gold_samples import TEMPORAL, label, some_labels, write_folder
+from tests.support.running import files_below, inside, lines_of, write_lines
 from toolassay import export, split
 from toolassay.console.screen import Screen
 from toolassay.errors import ToolassayError

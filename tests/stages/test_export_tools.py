@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import inside
 
+from tests.support.running import inside
 from toolassay.exporters.exported_tools import TOOL_FORMS
 from toolassay.files.data_files import write_json
 

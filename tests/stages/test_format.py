@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import text_tools
 
+from tests.support.builders import text_tools
 from toolassay import format_data
 from toolassay.console.screen import Screen
 from toolassay.errors import UsageError

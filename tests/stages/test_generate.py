@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from answering import Answering, served
-from builders import deep_tool, imported_folder, text_tools, workshop_tools
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from running import lines_of
 
+from tests.support.answering import Answering, served
+from tests.support.builders import deep_tool, imported_folder, text_tools, workshop_tools
+from tests.support.running import lines_of
 from toolassay import build_graph, generate
 from toolassay.console.screen import Screen
 from toolassay.errors import UsageError

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import inside
 
+from tests.support.running import inside
 from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from builders import chat_folder
-from hub_server import REVISION, serving
-from running import files_below, inside
 
+from tests.support.builders import chat_folder
+from tests.support.hub_server import REVISION, serving
+from tests.support.running import files_below, inside
 from toolassay import import_classic, infer
 from toolassay.benchmarks.classic.data import read_data
 from toolassay.errors import ToolassayError, UsageError

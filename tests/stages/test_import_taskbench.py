@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import inside
 
+from tests.support.running import inside
 from toolassay import evaluate, import_taskbench, infer
 from toolassay.benchmarks.taskbench import importing as stage
 from toolassay.console.screen import Screen

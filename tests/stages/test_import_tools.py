@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import Finished, inside
-from wheels import installed
 
+from tests.support.running import Finished, inside
+from tests.support.wheels import installed
 from toolassay.errors import UsageError
 from toolassay.stages.import_tools import import_tools
 from toolassay.tools.library import ToolLibrary

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from answering import Answering, served
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from running import entries_of
 
+from tests.support.answering import Answering, served
+from tests.support.running import entries_of
 from toolassay import build_graph, infer
 from toolassay.console.screen import Screen
 from toolassay.errors import UsageError

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import chat_folder
-from running import lines_of
 
+from tests.support.builders import chat_folder
+from tests.support.running import lines_of
 from toolassay import infer
 from toolassay.console.screen import Screen
 from toolassay.errors import UsageError

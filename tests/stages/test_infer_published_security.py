@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import chat_folder, data_folder
-from running import inside, lines_of
 
+from tests.support.builders import chat_folder, data_folder
+from tests.support.running import inside, lines_of
 from toolassay import infer, verify
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions

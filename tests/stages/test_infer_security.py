@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import chat_folder, data_folder, workbench_folder
-from running import inside, lines_of
 
+from tests.support.builders import chat_folder, data_folder, workbench_folder
+from tests.support.running import inside, lines_of
 from toolassay import evaluate, infer, verify
 from toolassay.benchmarks.security.probe_results import read_results, security_figures
 from toolassay.errors import UsageError

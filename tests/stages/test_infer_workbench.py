@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import running_server, workbench_folder
-from evaluating import metrics_of
-from running import entries_of, inside, lines_of
 
+from tests.support.builders import running_server, workbench_folder
+from tests.support.evaluating import metrics_of
+from tests.support.running import entries_of, inside, lines_of
 from toolassay import compare, evaluate, infer, verify
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions, ToolCall

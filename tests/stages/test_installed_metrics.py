@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import plan, scored_folder
-from evaluating import metrics_of
-from running import inside
-from wheels import installed
 
+from tests.support.builders import plan, scored_folder
+from tests.support.evaluating import metrics_of
+from tests.support.running import inside
+from tests.support.wheels import installed
 from toolassay import compare, evaluate
 from toolassay.errors import ToolassayError
 from toolassay.evaluation.items import items_path, read_items

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import plan, scored_folder, write_predictions
-from running import each_has, inside
 
+from tests.support.builders import plan, scored_folder, write_predictions
+from tests.support.running import each_has, inside
 from toolassay import evaluate, leaderboard
 from toolassay.console.screen import Screen
 from toolassay.errors import UsageError

@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from answering import Answering, served
-from builders import ROOM_TOOLS
-from mcp_servers import command_of
-from mcp_servers.notes_server import SEED
-from running import inside, lines_of
 
+from tests.mcp_servers import command_of
+from tests.mcp_servers.notes_server import SEED
+from tests.support.answering import Answering, served
+from tests.support.builders import ROOM_TOOLS
+from tests.support.running import inside, lines_of
 from toolassay.console.screen import Screen
 from toolassay.executors.mcp import McpExecution
 from toolassay.files.data_files import read_json, write_json

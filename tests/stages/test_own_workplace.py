@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evaluating import metrics_of
-from running import STAGE_OF, Finished, inside, lines_of
 
+from tests.support.evaluating import metrics_of
+from tests.support.running import STAGE_OF, Finished, inside, lines_of
 from toolassay.benchmarks.workbench.calls import parse_call
 from toolassay.benchmarks.workbench.tools import PUBLISHED, Toolset
 from toolassay.models import ToolCall

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bundled_folders import first_items
-from evaluating import metrics_of
-from running import infer, inside, lines_of, write_lines
 
+from tests.support.bundled_folders import first_items
+from tests.support.evaluating import metrics_of
+from tests.support.running import infer, inside, lines_of, write_lines
 from toolassay.testkit import FakeServer
 
 WHOLE = "overall_overall"

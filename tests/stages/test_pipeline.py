@@ -5,8 +5,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from builders import typed_tool
 
+from tests.support.builders import typed_tool
 from toolassay import build_graph, generate, pipeline
 from toolassay.console.screen import Screen
 from toolassay.errors import ToolassayError, UsageError

@@ -7,10 +7,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from answering import Answering, served
-from builders import ROOT, imported_folder, workshop_tools
-from running import ids, lines_of
 
+from tests.support.answering import Answering, served
+from tests.support.builders import ROOT, imported_folder, workshop_tools
+from tests.support.running import ids, lines_of
 from toolassay import check, evaluate, export, format_data, generate, infer
 from toolassay.console.screen import Screen
 from toolassay.errors import UsageError

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bundled_folders import first_items
-from running import inside
 
+from tests.support.bundled_folders import first_items
+from tests.support.running import inside
 from toolassay.errors import UsageError
 from toolassay.files.data_files import safe_name
 from toolassay.runs.outcomes import LOCAL, RULES_AT_HAND

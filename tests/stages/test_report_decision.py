@@ -9,9 +9,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from builders import chain, scored_folder
-from running import inside
 
+from tests.support.builders import chain, scored_folder
+from tests.support.running import inside
 from toolassay.metrics.confidence_interval import NOTHING, proportion_interval
 from toolassay.stages import report
 from toolassay.stages.leaderboard import leaderboard

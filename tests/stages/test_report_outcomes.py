@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import NOTE_FUNCTIONS, write_labels, write_predictions
-from running import inside, shell
 
+from tests.support.builders import NOTE_FUNCTIONS, write_labels, write_predictions
+from tests.support.running import inside, shell
 from toolassay import evaluate, execute
 from toolassay.console.screen import SILENT
 from toolassay.files.data_files import write_json

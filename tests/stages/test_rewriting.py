@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from answering import Answering, served
-from builders import ROOT
 
+from tests.support.answering import Answering, served
+from tests.support.builders import ROOT
 from toolassay import build_graph, generate
 from toolassay.errors import UsageError
 from toolassay.gates.rubric import CRITERIA

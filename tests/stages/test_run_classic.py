@@ -7,10 +7,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from builders import chat_folder
-from evaluating import metrics_of
-from running import files_below, inside, lines_of
 
+from tests.support.builders import chat_folder
+from tests.support.evaluating import metrics_of
+from tests.support.running import files_below, inside, lines_of
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 

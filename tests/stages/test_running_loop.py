@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from builders import data_folder, tool_desc
-from running import lines_of
-
+from tests.support.builders import data_folder, tool_desc
+from tests.support.running import lines_of
 from toolassay import check, evaluate, generate, infer, pipeline, verify
 from toolassay.models import ModelOptions
 from toolassay.stages.generate import play

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import data_folder, workshop_tools
-from running import Finished, each_has, inside
 
+from tests.support.builders import data_folder, workshop_tools
+from tests.support.running import Finished, each_has, inside
 from toolassay.files.locks import exclusive_folder
 from toolassay.graph import Dependency, FieldPair, ToolFilesDiffer
 from toolassay.graph.traces import lower_bound

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from bench_bookings import GRAPH, PLANS, bookings_folder, renumbered, write_answers
-from builders import running_server
-from evaluating import metrics_of
-from running import infer, inside, lines_of
 
+from tests.support.bench_bookings import GRAPH, PLANS, bookings_folder, renumbered, write_answers
+from tests.support.builders import running_server
+from tests.support.evaluating import metrics_of
+from tests.support.running import infer, inside, lines_of
 from toolassay import evaluate, verify
 from toolassay.benchmarks.taskbench.prompt import built_in
 from toolassay.benchmarks.taskbench.scoring.scored_rows import PLAN_SCORES

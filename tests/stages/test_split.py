@@ -7,9 +7,9 @@ import random
 from pathlib import Path
 
 import pytest
-from gold_samples import label, some_labels, write_folder
-from running import inside, process
 
+from tests.support.gold_samples import label, some_labels, write_folder
+from tests.support.running import inside, process
 from toolassay import split
 from toolassay.errors import UsageError
 from toolassay.plans.gold import Gold

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import data_folder, workbench_folder
-from running import Finished, entries_of, inside, lines_of
 
+from tests.support.builders import data_folder, workbench_folder
+from tests.support.running import Finished, entries_of, inside, lines_of
 from toolassay.runs.journal import AnswerLine
 from toolassay.testkit import FakeServer
 

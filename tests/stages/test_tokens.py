@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import chat_folder, data_folder, running_server, workbench_folder
-from evaluating import metrics_of
-from running import Finished, entries_of, files_below, inside, lines_of, started
 
+from tests.support.builders import chat_folder, data_folder, running_server, workbench_folder
+from tests.support.evaluating import metrics_of
+from tests.support.running import Finished, entries_of, files_below, inside, lines_of, started
 from toolassay.models import ToolCall
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer

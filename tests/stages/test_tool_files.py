@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import data_folder, tool_desc
-from running import generate, infer, inside
 
+from tests.support.builders import data_folder, tool_desc
+from tests.support.running import generate, infer, inside
 from toolassay.files.data_files import write_json
 from toolassay.testkit import FakeServer
 

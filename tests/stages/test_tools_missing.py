@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from builders import running_server
-from bundled_folders import first_items
-from running import Finished, inside
 
+from tests.support.builders import running_server
+from tests.support.bundled_folders import first_items
+from tests.support.running import Finished, inside
 from toolassay.evaluation.metrics_file import file_parts
 from toolassay.files.data_files import read_json
 from toolassay.runs.outcomes import TOOLS_MISSING

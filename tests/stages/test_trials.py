@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evaluating import metrics_of
-from known_trials import KINDS, KnownTrials, agents, plans
-from running import inside, lines_of, write_lines
 
+from tests.support.evaluating import metrics_of
+from tests.support.known_trials import KINDS, KnownTrials, agents, plans
+from tests.support.running import inside, lines_of, write_lines
 from toolassay.evaluation.items import items_path
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.stages.compare import compare

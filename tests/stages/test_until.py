@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import ROOT
-from running import inside
 
+from tests.support.builders import ROOT
+from tests.support.running import inside
 from toolassay import generate
 from toolassay.cli.main import load, run
 from toolassay.console.screen import Screen

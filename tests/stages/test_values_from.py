@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from answering import Answering, served
-from mcp_servers import command_of
-from mcp_servers.notes_server import SEED
-from running import Finished, files_below, inside, lines_of
 
+from tests.mcp_servers import command_of
+from tests.mcp_servers.notes_server import SEED
+from tests.support.answering import Answering, served
+from tests.support.running import Finished, files_below, inside, lines_of
 from toolassay import generate
 from toolassay.console.screen import Screen
 from toolassay.errors import ToolassayError, UsageError

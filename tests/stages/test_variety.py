@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from running import inside
 
+from tests.support.running import inside
 from toolassay.errors import UsageError
 from toolassay.stages.variety import measure_variety
 

@@ -4,10 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from builders import plan, scored_folder, write_labels
-from evaluating import changed, verified
-from running import files_below, inside, lines_of
-
+from tests.support.builders import plan, scored_folder, write_labels
+from tests.support.evaluating import changed, verified
+from tests.support.running import files_below, inside, lines_of
 from toolassay import evaluate, infer
 from toolassay.files.data_files import write_json
 from toolassay.version import __version__

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import chat_folder
-from evaluating import changed, verified
-from running import files_below, inside
 
+from tests.support.builders import chat_folder
+from tests.support.evaluating import changed, verified
+from tests.support.running import files_below, inside
 from toolassay import evaluate, infer, leaderboard
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions, ToolCall

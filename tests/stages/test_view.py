@@ -10,9 +10,9 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from builders import chain, scored_folder, workbench_folder
-from running import inside
 
+from tests.support.builders import chain, scored_folder, workbench_folder
+from tests.support.running import inside
 from toolassay.errors import UsageError
 from toolassay.records.data_folder import DataFolder
 from toolassay.serving.loopback import PageServer

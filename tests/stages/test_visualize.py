@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
-from builders import text_tools
-from film_graphs import film_library
 
+from tests.support.builders import text_tools
+from tests.support.film_graphs import film_library
 from toolassay import build_graph, visualize
 from toolassay.console.screen import Screen
 from toolassay.errors import UsageError

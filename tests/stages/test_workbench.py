@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from running import inside, lines_of
 
+from tests.support.running import inside, lines_of
 from toolassay.benchmarks.workbench.sandbox import FILE, Sandbox
 from toolassay.benchmarks.workbench.workplace_stages import evaluate_results, replay
 from toolassay.errors import UsageError

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import workbench_folder
-from running import entries_of, files_below, lines_of, write_lines
 
+from tests.support.builders import workbench_folder
+from tests.support.running import entries_of, files_below, lines_of, write_lines
 from toolassay import evaluate, infer, leaderboard, verify
 from toolassay.console.screen import Screen
 from toolassay.errors import UsageError

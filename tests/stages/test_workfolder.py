@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from own_workplace import NOTES, database
-from running import inside
+
+from tests.support.own_workplace import NOTES, database
+from tests.support.running import inside
 
 
 @pytest.mark.parametrize("command", ["pipeline", "generate", "sample", "graph", "split", "check", "export"])

@@ -12,11 +12,11 @@ from unittest.mock import patch
 
 import msgspec
 import pytest
-from bench_bookings import GRAPH, bookings_folder
-from builders import imported_tool
-from schema_graphs import link as linked
-from wheels import installed
 
+from tests.support.bench_bookings import GRAPH, bookings_folder
+from tests.support.builders import imported_tool
+from tests.support.schema_graphs import link as linked
+from tests.support.wheels import installed
 from toolassay import generate
 from toolassay.backinstruct.generator import Carried, Problem
 from toolassay.backinstruct.labels import Labeller

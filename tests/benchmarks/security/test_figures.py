@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import each_has
 
+from tests.support.running import each_has
 from toolassay.benchmarks.security.probe import Probe, ProbeResult, ProbeVerdict
 from toolassay.benchmarks.security.probe_results import (
     figure_lines,

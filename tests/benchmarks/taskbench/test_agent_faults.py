@@ -15,10 +15,10 @@ from typing import Any
 
 import psutil  # type: ignore[import-untyped]
 import pytest
-from builders import AGENT_KIT, ROOM_TOOLS, agents_folder, running_server
-from mcp_servers import is_running
-from running import lines_of, started, wait_until
 
+from tests.mcp_servers import is_running
+from tests.support.builders import AGENT_KIT, ROOM_TOOLS, agents_folder, running_server
+from tests.support.running import lines_of, started, wait_until
 from toolassay import infer
 from toolassay.console.screen import Screen
 from toolassay.episodes.own_agent import AgentSession

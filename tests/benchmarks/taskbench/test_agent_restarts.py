@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import AGENT_KIT, RECORDER_TOOLS, agents_folder, write_labels
-from evaluating import metrics_of
-from mcp_servers import serving
-from running import lines_of, shell, started, wait_until, write_lines
 
+from tests.mcp_servers import serving
+from tests.support.builders import AGENT_KIT, RECORDER_TOOLS, agents_folder, write_labels
+from tests.support.evaluating import metrics_of
+from tests.support.running import lines_of, shell, started, wait_until, write_lines
 from toolassay import evaluate, infer, verify
 from toolassay.episodes.own_agent import AgentSession
 from toolassay.executors.mcp import McpExecution

@@ -18,12 +18,12 @@ from typing import Any, NoReturn
 import aiohttp
 import msgspec
 import pytest
-from builders import ROOM_TOOLS, agents_folder, running_server
-from evaluating import metrics_of
-from mcp_servers import HERE, is_running
-from mcp_servers.notes_server import SEED
-from running import command_of, environment, lines_of
 
+from tests.mcp_servers import HERE, is_running
+from tests.mcp_servers.notes_server import SEED
+from tests.support.builders import ROOM_TOOLS, agents_folder, running_server
+from tests.support.evaluating import metrics_of
+from tests.support.running import command_of, environment, lines_of
 from toolassay import SILENT, build_graph, evaluate, infer, verify
 from toolassay.episodes.model_relay import WireExchange
 from toolassay.episodes.own_agent import AgentSession

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import imported_tool
 
+from tests.support.builders import imported_tool
 from toolassay import infer
 from toolassay.benchmarks.taskbench.benchmark import BENCHMARK
 from toolassay.benchmarks.taskbench.options import PlanOptions

@@ -13,9 +13,9 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from builders import AGENT_KIT, ROOM_TOOLS, agents_folder, write_labels
-from running import lines_of, shell, started, wait_until
 
+from tests.support.builders import AGENT_KIT, ROOM_TOOLS, agents_folder, write_labels
+from tests.support.running import lines_of, shell, started, wait_until
 from toolassay import infer
 from toolassay.console.screen import Screen
 from toolassay.episodes.own_agent import AgentSession

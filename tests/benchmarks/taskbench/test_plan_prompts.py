@@ -8,9 +8,9 @@ from typing import Any, get_args
 
 import jsonschema
 import pytest
-from bench_bookings import GRAPH, LIBRARY, PLANS, TOOLS
-from builders import difficult_tools, imported_tool, text_tools, workshop_tools
 
+from tests.support.bench_bookings import GRAPH, LIBRARY, PLANS, TOOLS
+from tests.support.builders import difficult_tools, imported_tool, text_tools, workshop_tools
 from toolassay.backinstruct.prompt import BackInstructPrompt
 from toolassay.benchmarks.taskbench.inference import read_plan
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from builders import running_server, workbench_folder
-from evaluating import metrics_of
-from running import inside
-from workplace import ANN, TABLES, Desk
 
+from tests.support.builders import running_server, workbench_folder
+from tests.support.evaluating import metrics_of
+from tests.support.running import inside
+from tests.support.workplace import ANN, TABLES, Desk
 from toolassay import infer
 from toolassay.benchmarks.workbench.agents.episode import WorkbenchAgentSettings
 from toolassay.benchmarks.workbench.agents.leaderboard import published_agents

@@ -6,8 +6,8 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from workplace import ANN, TABLES
 
+from tests.support.workplace import ANN, TABLES
 from toolassay.benchmarks.workbench.judge.error_classes import (
     PUBLISHED,
     ErrorClasses,

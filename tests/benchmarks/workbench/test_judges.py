@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from workplace import ANN, TABLES, Desk
 
+from tests.support.workplace import ANN, TABLES, Desk
 from toolassay.benchmarks.workbench.calls import replay_changes
 from toolassay.benchmarks.workbench.judge.result_verdicts import CompatJudge, CompatVerdict
 from toolassay.benchmarks.workbench.judge.strict import StateChange, StrictJudge, StrictVerdict

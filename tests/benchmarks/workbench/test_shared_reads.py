@@ -11,8 +11,8 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
-from workplace import ANN, BO, TABLES
 
+from tests.support.workplace import ANN, BO, TABLES
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tools import TOOLS, ToolFailure, call
 

@@ -6,8 +6,8 @@ import inspect
 import json
 
 import pytest
-from workplace import Desk
 
+from tests.support.workplace import Desk
 from toolassay.benchmarks.workbench.records import read_rows
 from toolassay.benchmarks.workbench.sandbox import EMAILS, Layout, Sandbox
 from toolassay.benchmarks.workbench.tools import PUBLISHED, TOOLS

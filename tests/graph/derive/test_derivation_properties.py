@@ -9,9 +9,8 @@ from typing import Any
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from running import is_the_same_in_every_process
 
-from graph.derive.libraries import (
+from tests.support.derived_libraries import (
     FILMS,
     NUMBER,
     TEXT,
@@ -24,6 +23,7 @@ from graph.derive.libraries import (
     pairs_of,
     record,
 )
+from tests.support.running import is_the_same_in_every_process
 from toolassay.graph.derive import Derivation, derive_dependencies
 from toolassay.tools.argument_schemas import declared_at, resolve
 from toolassay.tools.output_paths import EACH, parse_path

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graph.derive.libraries import (
+from tests.support.derived_libraries import (
     DETAIL,
     FILM,
     FILMS,

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents import openapi, read
+
+from tests.support.openapi_documents import openapi, read
 
 TEXT = {"schema": {"type": "string"}}
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import jsonschema
 import pytest
-from documents import get, openapi, post, read, schema_ref
+
+from tests.support.openapi_documents import get, openapi, post, read, schema_ref
 
 TOOLS = "toolassay.importers.openapi.tools"
 

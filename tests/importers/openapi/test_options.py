@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents import openapi, read
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.openapi_documents import openapi, read
 from toolassay.errors import UsageError
 from toolassay.importers.openapi.operations import METHODS, built_name
 

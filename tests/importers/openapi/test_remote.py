@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents import get, openapi, read
 
+from tests.support.openapi_documents import get, openapi, read
 from toolassay.errors import UsageError
 from toolassay.importers.importer import Incoming
 from toolassay.importers.openapi import IMPORTER, OpenApiOptions

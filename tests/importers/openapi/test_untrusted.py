@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents import get, openapi, post, read, schema_ref
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.openapi_documents import get, openapi, post, read, schema_ref
 from toolassay.errors import UsageError
 from toolassay.importers.importer import Incoming
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 import yaml
-from running import is_the_same_in_every_process
 
+from tests.support.running import is_the_same_in_every_process
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped
 from toolassay.importers.openapi import IMPORTER, OpenApiOptions
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from running import lines_of, write_lines
 
+from tests.support.running import lines_of, write_lines
 from toolassay.console.screen import Screen
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.models import ChatRequest, ChatResponse, ModelOptions, create_model

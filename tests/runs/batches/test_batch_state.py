@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from running import lines_of, write_lines
 
+from tests.support.running import lines_of, write_lines
 from toolassay.errors import UsageError
 from toolassay.models import Attempt, ModelError
 from toolassay.runs.batches import refused_open_batches

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from answering import Scripted, ask_of
-from builders import question
 from hypothesis import given, settings
 from hypothesis import strategies as some
-from scripted import calls, choose
 
+from tests.support.answering import Scripted, ask_of
+from tests.support.builders import question
+from tests.support.scripted import calls, choose
 from toolassay.benchmarks.classic.agents.choice import find_name, word_for_none
 from toolassay.benchmarks.classic.agents.inference import (
     MAX_WORKFLOWS,

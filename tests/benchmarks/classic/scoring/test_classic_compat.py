@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shop_chats import RIGHT, answers, rows
 
 from measurements import classic_parity as parity
+from tests.support.shop_chats import RIGHT, answers, rows
 from toolassay.benchmarks.classic.scoring.compat import (
     compat_metrics,
 )

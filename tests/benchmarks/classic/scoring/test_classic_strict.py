@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shop_chats import RIGHT, answers, chats, rows
 
+from tests.support.shop_chats import RIGHT, answers, chats, rows
 from toolassay.benchmarks.classic.data import ClassicData
 from toolassay.benchmarks.classic.evaluation import ClassicScores, score_rows
 from toolassay.benchmarks.classic.scoring.strict import by_message, message_outcomes

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import write_lines
-from shop_chats import answer, answers, chats, write_array
 
+from tests.support.running import write_lines
+from tests.support.shop_chats import answer, answers, chats, write_array
 from toolassay.benchmarks.classic.data import ChatTurn, read_data
 from toolassay.benchmarks.classic.scoring.prediction_rows import read_rows
 from toolassay.errors import UsageError

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import chain, scored_folder
 from rich.console import Console
 
+from tests.support.builders import chain, scored_folder
 from toolassay.benchmarks.taskbench.commands import print_scores
 from toolassay.benchmarks.taskbench.evaluation import evaluate_folder
 from toolassay.benchmarks.taskbench.options import PlanScoring

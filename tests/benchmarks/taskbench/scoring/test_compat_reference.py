@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plan_scores import evaluate_predictions
-from running import is_the_same_in_every_process
 
+from tests.support.plan_scores import evaluate_predictions
+from tests.support.running import is_the_same_in_every_process
 from toolassay.benchmarks.taskbench.scoring.compat import (
     ArgumentConverter,
     Converted,

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plan_scores import evaluate_predictions
-from running import each_has
 
+from tests.support.plan_scores import evaluate_predictions
+from tests.support.running import each_has
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.tools.library import Tool, ToolLibrary
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import imported_tool
 
+from tests.support.builders import imported_tool
 from toolassay.benchmarks.taskbench.scoring.executed_gold import ExecutedGold
 from toolassay.benchmarks.taskbench.scoring.strict import StrictItem, score_plan
 from toolassay.plans.execution_record import SIMULATOR, ExecutedCall, Execution

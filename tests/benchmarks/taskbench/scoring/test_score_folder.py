@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import plan, scored_folder, text_tools
 
+from tests.support.builders import plan, scored_folder, text_tools
 from toolassay import evaluate
 from toolassay.benchmarks.taskbench.evaluation import aligned_ids, evaluate_folder
 from toolassay.benchmarks.taskbench.options import PlanScoring

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from builders import workshop_tools
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.builders import workshop_tools
 from toolassay.benchmarks.taskbench.scoring.strict import score_plan
 from toolassay.plans.normalised_plan import Plan, PlanReader, comparable_json, plan_digest
 from toolassay.tools.library import ToolLibrary

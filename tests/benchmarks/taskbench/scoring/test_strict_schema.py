@@ -6,10 +6,10 @@ import copy
 from typing import Any
 
 import pytest
-from bench_bookings import LIBRARY, PLANS, call, plan, renumbered
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.bench_bookings import LIBRARY, PLANS, call, plan, renumbered
 from toolassay.benchmarks.taskbench.scoring.strict import StrictItem, score_plan
 from toolassay.metrics.f1 import MatchCounts
 from toolassay.plans.normalised_plan import Plan, PlanReader, plan_digest

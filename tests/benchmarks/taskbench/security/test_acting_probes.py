@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import agents_folder, imported_tool, running_server
-from evaluating import metrics_of
-from running import inside, lines_of
 
+from tests.support.builders import agents_folder, imported_tool, running_server
+from tests.support.evaluating import metrics_of
+from tests.support.running import inside, lines_of
 from toolassay import infer
 from toolassay.benchmarks.taskbench.acting_security import ActingProbe, GoldRequest, acting_probes
 from toolassay.episodes.own_agent import AgentSession

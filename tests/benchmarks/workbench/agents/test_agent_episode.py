@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from answering import Scripted, ask_of
 from msgspec.structs import replace
 
+from tests.support.answering import Scripted, ask_of
 from toolassay.benchmarks.workbench.agents.episode import (
     NO_ANSWER,
     ToolExecutor,

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from workplace import ANN
-from workplace import TABLES as ROWS
 
+from tests.support.workplace import ANN
+from tests.support.workplace import TABLES as ROWS
 from toolassay.benchmarks.workbench.agents import episode
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.files.data_files import write_json, write_json_lines

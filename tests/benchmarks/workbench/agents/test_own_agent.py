@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import running_server, workbench_folder
-from running import lines_of, write_lines
 
+from tests.support.builders import running_server, workbench_folder
+from tests.support.running import lines_of, write_lines
 from toolassay import evaluate, infer, verify
 from toolassay.benchmarks.workbench.calls import parse_call
 from toolassay.benchmarks.workbench.tasks import read_tasks

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from own_workplace import IMPORTS, NOTES, WRITE, database, sandbox, workplace
-from running import files_below, inside
 
+from tests.support.own_workplace import IMPORTS, NOTES, WRITE, database, sandbox, workplace
+from tests.support.running import files_below, inside
 from toolassay.benchmarks.workbench.workplace import load_own
 from toolassay.benchmarks.workbench.workplace_stages import check_tasks, check_workplace, new_workplace
 from toolassay.errors import UsageError

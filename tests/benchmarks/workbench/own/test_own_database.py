@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from own_workplace import NOTES, call, database, sandbox
 
+from tests.support.own_workplace import NOTES, call, database, sandbox
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge
 from toolassay.benchmarks.workbench.own.own_sandbox import OwnSandbox, read_database
 from toolassay.benchmarks.workbench.records import difference

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from own_workplace import call, sandbox
 
+from tests.support.own_workplace import call, sandbox
 from toolassay.benchmarks.workbench.calls import run_text
 from toolassay.benchmarks.workbench.own import own_sandbox
 from toolassay.benchmarks.workbench.own.typed_tool import convert_value

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dask_workers import DaskWorkers
-from running import ROOT
+from tests.support.dask_workers import DaskWorkers
+from tests.support.running import ROOT
 
 _PATIENCE = 120  # seconds until the cluster has to be there, on a busy machine
 

@@ -11,7 +11,8 @@ from typing import Any
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
-from running import environment
+
+from tests.support.running import environment
 
 
 def notebook(*sources: str) -> NotebookNode:

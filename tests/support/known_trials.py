@@ -10,9 +10,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from builders import ROOT, bundled_plans, workbench_folder
-from running import lines_of, write_lines
-
+from tests.support.builders import ROOT, bundled_plans, workbench_folder
+from tests.support.running import lines_of, write_lines
 from toolassay.benchmarks.classic.data import read_data
 
 

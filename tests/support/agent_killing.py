@@ -16,10 +16,9 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from builders import AGENT_KIT, RECORDER_TOOLS, agents_folder
-from mcp_servers import serving
-from running import command_of, environment, lines_of
-
+from tests.mcp_servers import serving
+from tests.support.builders import AGENT_KIT, RECORDER_TOOLS, agents_folder
+from tests.support.running import command_of, environment, lines_of
 from toolassay.testkit import FakeServer
 
 AGENT = f"""{AGENT_KIT}

@@ -11,9 +11,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from builders import data_folder
-from running import command_of, environment, lines_of, shell
-
+from tests.support.builders import data_folder
+from tests.support.running import command_of, environment, lines_of, shell
 from toolassay.testkit import FakeServer
 
 _NUMBER = re.compile(r"^Request (\d+):", re.MULTILINE)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from answering import Scripted, ask_of
-
+from tests.support.answering import Scripted, ask_of
 from toolassay.benchmarks.classic.agents.choice import WorkflowChoice
 from toolassay.benchmarks.classic.agents.inference import ChatItems, ClassicAgentSettings
 from toolassay.benchmarks.classic.data import Question

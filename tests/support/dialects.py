@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from builders import DATA
-
+from tests.support.builders import DATA
 from toolassay.files.data_files import read_json
 
 Complaint = Callable[[Mapping[str, Any]], tuple[int, Any] | None]

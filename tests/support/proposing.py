@@ -6,8 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from builders import imported_tool
-
+from tests.support.builders import imported_tool
 from toolassay.link_proposals.proposal import Proposal, ProposedField, ProposedLink
 from toolassay.serving.chat_server import AnswerFunction
 from toolassay.serving.completions import Received, Reply

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from builders import imported_tool, write_labels
-
+from tests.support.builders import imported_tool, write_labels
 from toolassay.files.data_files import write_json, write_json_lines
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Dependency

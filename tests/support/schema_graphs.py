@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from builders import imported_tool
-
+from tests.support.builders import imported_tool
 from toolassay.graph import Dependency, FieldPair, ToolGraph
 from toolassay.tools.library import ToolLibrary
 

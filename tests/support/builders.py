@@ -21,7 +21,7 @@ from toolassay.files.data_files import read_json, write_json, write_json_lines
 from toolassay.serving.chat_server import AnswerFunction
 from toolassay.testkit import FakeServer
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests/data"
 """What was recorded, and tool files that many tests share."""
 

@@ -8,9 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from builders import tool_desc
-from running import write_lines
-
+from tests.support.builders import tool_desc
+from tests.support.running import write_lines
 from toolassay.gates.gate import Background, Finding, Gate
 from toolassay.graph import ToolGraph
 from toolassay.plans.gold import Gold

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from running import lines_of, write_lines
 
+from tests.support.running import lines_of, write_lines
 from toolassay.exporters.executed_results import PlanResults, RefusedCall
 from toolassay.graph import DependencyType
 from toolassay.plans.call_plan import Argument, Call, CallPlan, Names, call_plan_of

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from builders import tool_desc
-
+from tests.support.builders import tool_desc
 from toolassay.gates.gate import Background
 from toolassay.graph import ToolGraph
 from toolassay.plans.gold import Gold

@@ -21,7 +21,7 @@ from toolassay.files.locks import remove_temporaries
 from toolassay.models.options import DOTENV
 from toolassay.testkit import FakeServer
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from typing import Any, Self
 
 import pytest
 
+from tests.support.running import ROOT
 from toolassay.engines import ShardTask
 
-ROOT = Path(__file__).resolve().parent.parent
 _ADDRESS = re.compile(r"Scheduler at:\s+tcp://127\.0\.0\.1:(\d+)")
 
 
@@ -32,7 +32,7 @@ class DaskWorkers:
     def __init__(self, folder: Path, workers: int = 2, **more: str) -> None:
         pytest.importorskip("distributed")
         # What the workers import: this checkout, and the tasks of tests.
-        paths = os.pathsep.join((str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "engines")))
+        paths = os.pathsep.join((str(ROOT), str(ROOT / "tests" / "engines")))
         self._environment = {**os.environ, "PYTHONPATH": paths}
         self._folder = folder
         self._processes: list[subprocess.Popen[str]] = []

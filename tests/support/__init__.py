@@ -1,0 +1,1 @@
+"""What tests share: builders of data, runs of commands, servers and models to ask."""
