@@ -26,8 +26,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).resolve().parent / "results"
 PAGES = tuple(sorted((ROOT / "docs").glob("measurements*.md")))
-PLACE = re.compile(r"(<!-- result: (\S+) -->\n\n).*?\n\n(?=<!-- end -->)", re.DOTALL)
-"""A place of a result in a page."""
+PLACE = re.compile(r"(<!-- result: (\S+) -->\n\n)(?:(?!<!--).)*(?=<!-- end -->)", re.DOTALL)
+"""A place of a result in a page, also an empty one; no other comment is in it."""
 # A folder in a command: matches "CASES", not "--data_dir".
 _FOLDER = re.compile(r"\b[A-Z][A-Z_]{2,}\b(?!=)")
 
