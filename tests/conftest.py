@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import signal
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 from tests.support.builders import data_folder, running_server
@@ -25,11 +27,12 @@ if TYPE_CHECKING:
 # No test depends on how fast the machine is. In continuous integration the examples are the same every time.
 settings.register_profile(
     "tests",
-    max_examples=50,
+    max_examples=20,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize="CI" in os.environ,
 )
+settings.register_profile("thorough", settings.get_profile("tests"), max_examples=500, derandomize=False)
 settings.load_profile("tests")
 
 pytest_plugins = ("toolassay.testkit.pytest_plugin", "tests.support.browsing")
@@ -50,6 +53,24 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 for name in ("SIGTERM", "SIGHUP"):
     if hasattr(signal, name):
         signal.signal(getattr(signal, name), signal.SIG_DFL)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """The tests have no examples in docstrings, and looking for some takes each process seconds."""
+    collectors = yield
+    return [collector for collector in collectors if not isinstance(collector, DoctestModule)]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without garbage collections, which would visit the growing number of tests again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

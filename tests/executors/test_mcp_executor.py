@@ -1,4 +1,4 @@
-"""Plans on real servers of the SDK: what runs, what is refused, and that nothing outside the copy changes."""
+"""Plans on real servers: what runs, what is refused, and that nothing outside the copy changes."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ async def test_a_worker_uses_one_server_and_restores_its_copy(tmp_path: Path) ->
         assert done[number].changes == {
             f'notes.db/notes/{{"name": "n{number}", "text": "t"}}': {"before": None, "after": 1}
         }
-    # The server answers with an ordinary text, which the SDK wraps in an object.
+    # The server answers with an ordinary text, wrapped in an object as the SDK does.
     assert (done["wrong"].outcome, done["wrong"].reason) == (
         "failed",
         "call 0 (delete_note): Error: there is no note elm",

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __package__:
-    from .standard_streams import serve, tool
+    from .standard_streams import READS, serve, tool
 else:  # as a script
-    from standard_streams import serve, tool
+    from standard_streams import READS, serve, tool
 
 RECORD = Path(sys.argv[1] if len(sys.argv) > 1 else os.devnull)  # doctests import it without arguments
 LEDGER = Path("ledger.txt")
@@ -40,4 +40,4 @@ def called(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 if __name__ == "__main__":
     record(f"pid {os.getpid()}")
-    serve("ledger", [tool("look", "", reads=True), tool("add", "")], called)
+    serve("ledger", [tool("look", "", READS), tool("add", "")], called)

@@ -1,4 +1,4 @@
-"""A server of the SDK that keeps notes: `notes.py folder FOLDER` or `notes.py database FILE`.
+"""A server that keeps notes: `notes.py folder FOLDER` or `notes.py database FILE`.
 
 It appends the number of its process to the file of the variable PIDS.
 """
@@ -8,94 +8,81 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TypedDict
+from typing import TYPE_CHECKING, Any
 
-from mcp.server import MCPServer
-from mcp_types import ToolAnnotations
+if TYPE_CHECKING:
+    from .standard_streams import READS, serve, tool
+else:
+    from standard_streams import READS, serve, tool
 
-READS = ToolAnnotations(read_only_hint=True)
-REPEATABLE = ToolAnnotations(read_only_hint=False, idempotent_hint=True)
-DESTRUCTIVE = ToolAnnotations(read_only_hint=False, destructive_hint=True)
+NAME = {"name": {"type": "string"}}
+NOTE = {**NAME, "text": {"type": "string"}}
+REPEATABLE = {"readOnlyHint": False, "idempotentHint": True}
+DESTRUCTIVE = {"readOnlyHint": False, "destructiveHint": True}
 
-
-class Size(TypedDict):
-    """How long a note is."""
-
-    name: str
-    words: int
+Call = Callable[[str, dict[str, Any]], Any]
 
 
-def notes_in_a_folder(server: MCPServer, folder: Path) -> None:
+def notes_in_a_folder(folder: Path) -> tuple[list[dict[str, Any]], Call]:
     """Notes as files; a name is a path, relative to the working directory unless it is absolute."""
 
-    def place(name: str) -> Path:
-        return Path(name) if "/" in name else folder / name
-
-    @server.tool(annotations=READS)
-    def list_notes() -> list[str]:
-        """The names of all notes."""
-        return sorted(path.name for path in folder.iterdir() if path.is_file())
-
-    @server.tool(annotations=READS)
-    def read_note(name: str) -> str:
-        """The text of a note."""
-        return place(name).read_text()
-
-    @server.tool(annotations=READS)
-    def size(name: str) -> Size:
-        """The number of words of a note."""
-        return {"name": name, "words": len(place(name).read_text().split())}
-
-    @server.tool(annotations=READS)
-    def where() -> str:
-        """The working directory."""
-        return f"in {Path.cwd()}"
-
-    @server.tool(annotations=REPEATABLE)
-    def write_note(name: str, text: str) -> str:
-        """Write a note; its path."""
-        place(name).write_text(text)
-        return str(place(name).absolute())
-
-    @server.tool()
-    def append_note(name: str, text: str) -> str:
-        """Append to a note."""
-        with place(name).open("a") as file:
-            file.write(text)
-        return f"appended {len(text)} characters"
-
-    @server.tool(annotations=DESTRUCTIVE)
-    def delete_note(name: str) -> str:
-        """Delete a note."""
-        place(name).unlink()
+    def call(tool: str, given: dict[str, Any]) -> Any:
+        if tool == "list_notes":
+            return sorted(path.name for path in folder.iterdir() if path.is_file())
+        if tool == "where":
+            return f"in {Path.cwd()}"
+        name = given["name"]
+        note = Path(name) if "/" in name else folder / name
+        if tool == "read_note":
+            return note.read_text()
+        if tool == "size":
+            return {"name": name, "words": len(note.read_text().split())}
+        if tool == "write_note":
+            note.write_text(given["text"])
+            return str(note.absolute())
+        if tool == "append_note":
+            with note.open("a") as file:
+                file.write(given["text"])
+            return f"appended {len(given['text'])} characters"
+        note.unlink()
         return f"deleted {name}"
 
+    tools = [
+        tool("list_notes", "The names of all notes.", READS),
+        tool("read_note", "The text of a note.", READS, **NAME),
+        tool("size", "The number of words of a note.", READS, **NAME),
+        tool("where", "The working directory.", READS),
+        tool("write_note", "Write a note; its path.", REPEATABLE, **NOTE),
+        tool("append_note", "Append to a note.", None, **NOTE),
+        tool("delete_note", "Delete a note.", DESTRUCTIVE, **NAME),
+    ]
+    return tools, call
 
-def notes_in_a_database(server: MCPServer, file: Path) -> None:
+
+def notes_in_a_database(file: Path) -> tuple[list[dict[str, Any]], Call]:
     """Notes as rows, on one connection that stays open."""
-    base = sqlite3.connect(file, check_same_thread=False)
+    base = sqlite3.connect(file)
     base.execute("CREATE TABLE IF NOT EXISTS notes (name TEXT, text TEXT)")
     base.commit()
 
-    @server.tool(annotations=READS)
-    def list_notes() -> list[str]:
-        """The names of all notes."""
-        return [name for (name,) in base.execute("SELECT name FROM notes ORDER BY name")]
-
-    @server.tool()
-    def append_note(name: str, text: str) -> str:
-        """Add a note."""
+    def call(tool: str, given: dict[str, Any]) -> Any:
+        if tool == "list_notes":
+            return [name for (name,) in base.execute("SELECT name FROM notes ORDER BY name")]
         with base:
-            base.execute("INSERT INTO notes VALUES (?, ?)", (name, text))
-        return f"there are {base.execute('SELECT count(*) FROM notes').fetchone()[0]} notes"
+            if tool == "append_note":
+                base.execute("INSERT INTO notes VALUES (?, ?)", (given["name"], given["text"]))
+                return f"there are {base.execute('SELECT count(*) FROM notes').fetchone()[0]} notes"
+            count = base.execute("DELETE FROM notes WHERE name = ?", (given["name"],)).rowcount
+        return f"deleted {given['name']}" if count else f"Error: there is no note {given['name']}"
 
-    @server.tool(annotations=DESTRUCTIVE)
-    def delete_note(name: str) -> str:
-        """Delete a note."""
-        with base:
-            count = base.execute("DELETE FROM notes WHERE name = ?", (name,)).rowcount
-        return f"Error: there is no note {name}" if not count else f"deleted {name}"
+    tools = [
+        tool("list_notes", "The names of all notes.", READS),
+        tool("append_note", "Add a note.", None, **NOTE),
+        tool("delete_note", "Delete a note.", DESTRUCTIVE, **NAME),
+    ]
+    return tools, call
 
 
 def main(kind: str, place: str) -> None:
@@ -103,9 +90,7 @@ def main(kind: str, place: str) -> None:
     if "PIDS" in os.environ:
         with Path(os.environ["PIDS"]).open("a") as file:
             file.write(f"{os.getpid()}\n")
-    server = MCPServer("notes")
-    (notes_in_a_folder if kind == "folder" else notes_in_a_database)(server, Path(place))
-    server.run("stdio")
+    serve("notes", *(notes_in_a_folder if kind == "folder" else notes_in_a_database)(Path(place)))
 
 
 if __name__ == "__main__":

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __package__:
-    from .standard_streams import CallRefused, serve, tool
+    from .standard_streams import READS, CallRefused, serve, tool
 else:  # as a script
-    from standard_streams import CallRefused, serve, tool
+    from standard_streams import READS, CallRefused, serve, tool
 
 SEED = [
     {"note_id": "N-101", "owner": "Nora Hughes", "title": "Spring menu"},
@@ -25,9 +25,9 @@ SEED = [
 TEXT = {"type": "string"}
 NOTE = {"type": "object", "properties": dict.fromkeys(SEED[0], TEXT), "required": [*SEED[0]]}
 TOOLS = [
-    tool("list_notes", "List all notes.", reads=True),
-    {**tool("get_note", "Get a note by its ID.", reads=True, note_id=TEXT), "outputSchema": NOTE},
-    tool("search_notes", "Search the notes of an owner.", reads=True, owner=TEXT),
+    tool("list_notes", "List all notes.", READS),
+    {**tool("get_note", "Get a note by its ID.", READS, note_id=TEXT), "outputSchema": NOTE},
+    tool("search_notes", "Search the notes of an owner.", READS, owner=TEXT),
     tool("create_note", "Create a note.", title=TEXT, owner=TEXT),
     tool("rename_note", "Rename a note of an owner.", note_id=TEXT, owner=TEXT, new_title=TEXT),
     tool(

@@ -44,7 +44,8 @@ _END = "_sha256"
 VERSION = "agent_version"
 """The setting of a run with the user's own name for the state of the program."""
 _INSTALLED = {"site-packages", "dist-packages"}
-_NOT_OF_PROJECTS = (Path(inspect.__file__).resolve().parent, Path(__file__).resolve().parent)
+# The standard library, and this package.
+_NOT_OF_PROJECTS = (Path(inspect.__file__).resolve().parent, Path(__file__).resolve().parents[1])
 _Mention = tuple[Path, str]
 """A file that may be there, and its name in a command; empty for an imported module."""
 
