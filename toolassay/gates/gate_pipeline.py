@@ -302,7 +302,8 @@ class GateRecipe:
             every = gate_pipeline(
                 background, replace(known, execution=execution, second_opinion=asked), rules
             )
-            return select_gates(every, self.names)
+            # Only models judge: no rule gate is left that decides which samples they get.
+            return select_gates(every, self.names) if self.names else ()
 
         return gates
 
