@@ -131,9 +131,9 @@ def server(request: pytest.FixtureRequest) -> Iterator[FakeServer]:
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskWorkers]:
-    """A Dask scheduler and two workers, which take three seconds to start."""
+    """A Dask scheduler and two workers: three seconds to start, and a twentieth of a core while they wait."""
     from tests.support.dask_workers import DaskWorkers
 
     found = DaskWorkers(tmp_path_factory.mktemp("dask"))
