@@ -27,12 +27,11 @@ if TYPE_CHECKING:
 # No test depends on how fast the machine is. In continuous integration the examples are the same every time.
 settings.register_profile(
     "tests",
-    max_examples=20,
+    max_examples=50,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize="CI" in os.environ,
 )
-settings.register_profile("thorough", settings.get_profile("tests"), max_examples=500, derandomize=False)
 settings.load_profile("tests")
 
 pytest_plugins = ("toolassay.testkit.pytest_plugin", "tests.support.browsing")

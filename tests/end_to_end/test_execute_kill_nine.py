@@ -17,7 +17,6 @@ import pytest
 
 from tests.mcp_servers import command_of, is_running, serving
 from tests.support.builders import imported_folder, imported_tool, write_labels
-from tests.support.forks import Forked
 from tests.support.running import command_of as command
 from tests.support.running import environment, lines_of, shell, started, wait_until
 
@@ -66,7 +65,7 @@ def kill_often(arguments: list[str], place: Path, record: Path, *, kills: int, s
         if killed == kills:
             break
         before = len(words_of(record))
-        process = Forked(
+        process = subprocess.Popen(
             [*command("execute"), *arguments],
             cwd=place,
             env=environment(TMPDIR=str(place)),  # the copies of killed runs stay

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from tests.support.forks import Forked
 from toolassay.mcp_client.server_config import ServerConfig
 
 HERE = Path(__file__).resolve().parent
@@ -34,7 +33,7 @@ def command_of(script: str, *args: str) -> str:
 def serving(script: str, *args: str) -> Iterator[str]:
     """Run a script that serves over HTTP and prints its address; gives the address."""
     command = [sys.executable, str(HERE / f"{script}.py"), *args]
-    with Forked(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             assert process.stdout
             yield process.stdout.readline().strip()

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -15,7 +16,6 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from tests.support.forks import Forked
 from toolassay.cli.main import cli, load, run
 from toolassay.files.locks import remove_temporaries
 from toolassay.models.options import DOTENV
@@ -118,12 +118,15 @@ def is_the_same_in_every_process(program: str, *arguments: str | Path) -> bool:
 
 def started(name: str, *arguments: str | Path, cwd: Path, **more: str) -> subprocess.Popen[str]:
     """A script or stage that goes on while the test does, and hears Ctrl-C whoever runs the tests."""
-    return Forked(
+    return subprocess.Popen(
         [*command_of(name), *map(str, arguments)],
         cwd=cwd,
         env=environment(**more),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        text=True,
+        # A shell that starts a job in the background has it ignore Ctrl-C, and so would all it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
 
 
