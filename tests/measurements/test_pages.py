@@ -87,3 +87,14 @@ def test_what_is_the_same_on_every_machine_is_current(name: str) -> None:
 )
 def test_what_is_the_same_with_the_published_data_is_current(name: str, reference: Path) -> None:
     assert is_current(name, reference)
+
+
+def test_a_place_without_a_result_takes_its_own_and_leaves_the_next_one() -> None:
+    name = min(path.stem for path in pages.RESULTS.glob("*.md"))
+    rest = "<!-- end -->\n\n## Next\n\n<!-- result: next -->\n\nOld.\n\n<!-- end -->\n"
+    assert pages.PLACE.findall(f"<!-- result: {name} -->\n\n{rest}") == [
+        (f"<!-- result: {name} -->\n\n", name),
+        ("<!-- result: next -->\n\n", "next"),
+    ]
+    page = pages.PLACE.sub("", rest)
+    assert "## Next" in page and "Old." not in page
