@@ -303,7 +303,6 @@ def main() -> None:
 
     import psutil  # type: ignore[import-untyped]
     import pydantic  # noqa: F401  # before the limit, which is for the functions
-    import pydantic_core  # noqa: F401
 
     from toolassay.importers.python import imported_module
 
@@ -341,8 +340,7 @@ def _end_with_parent() -> None:
 
 def _called(function: Callable[..., Any] | None, arguments: Arguments) -> _Answer:
     """The result of a function as JSON, or its error in words."""
-    from pydantic import ConfigDict, ValidationError, validate_call
-    from pydantic_core import to_jsonable_python
+    from pydantic import ConfigDict, TypeAdapter, ValidationError, validate_call
 
     if function is None:
         return _Answer(error="there is no such function")
@@ -351,7 +349,8 @@ def _called(function: Callable[..., Any] | None, arguments: Arguments) -> _Answe
         result = typed(**arguments)
         if inspect.isawaitable(result):
             result = asyncio.run(_awaited(result))
-        value = to_jsonable_python(result, fallback=str, inf_nan_mode="null")
+        as_json = TypeAdapter[Any](Any, config=ConfigDict(ser_json_inf_nan="null"))
+        value = as_json.dump_python(result, mode="json", fallback=str)
         json.dumps(value)  # some values are nested too deeply for it
         return _Answer(result=value)
     except ValidationError as error:
