@@ -481,14 +481,7 @@ def score_file(
         LineIndex(job.labels, fix=_LABEL_FIX, keep=keep) as labels,
         LineIndex(job.predictions, fix=_PREDICTION_FIX, keep=keep) as lines,
     ):
-        about_ids = EvaluationNotes()
-        for name, index in (("label", labels), ("prediction", lines)):
-            found = [f"{key!r} (line {number})" for key, number in index.doubled]
-            which = "first" if keep == "first" else "last"
-            about_ids.met(f"doubled {name} id(s), the {which} counts", *found, warn=True)
-        found = [f"{key!r} (line {n})" for key, n in lines.by_id.items() if str(key) not in labels.by_text]
-        about_ids.met("prediction(s) with an unknown id", *found, warn=True)
-        unknown, found = len(found), []
+        about_ids, unknown = _notes_about_ids(labels, lines, keep)
         # An array: integer objects among the ids would keep their memory from being freed.
         numbers = array("i", sorted(n for key, n in labels.by_id.items() if job.keeps_all or job.keeps(key)))
         matches = labels.matches(lines)
@@ -509,45 +502,77 @@ def score_file(
                 for number in numbers[start : start + CHUNK]
             ]
 
-        rows, notes, reader = job.rows(), EvaluationNotes(), job.compat_reader()
-        last: list[Converted | None] = [None] * len(job.groups)
+        notes = EvaluationNotes()
+        ordered = _OrderedRows(job)
         starts = range(0, len(numbers), CHUNK)
         with progress("scoring", len(numbers)) as advance:
-            parts = (engine or _own_engine(len(starts))).map(job, map(chunk_of, starts))
-            for start, part in zip(starts, parts, strict=True):
-                rows.extend(part.rows)
-                notes.extend(part.notes)
-                lines.broken = sorted({*lines.broken, *part.broken})
-                for one in part.waiting:
-                    by_previous: dict[Converted | None, list[int]] = {}
-                    for group in one.groups:
-                        by_previous.setdefault(one.last[group] or last[group], []).append(group)
-                    for before, groups in by_previous.items():
-                        item = reader.item(one.label, one.result, before)
-                        for group in groups:
-                            last[group] = item.last
-                        compat = rows.counted(groups, item, one.rouge)
-                        if one.groups[0] in groups:
-                            rows.set_compat(one.place, compat)
-                            continue
-                        rows.add(one.about, NO_STRICT, compat)
-                        if job.keeps_texts:
-                            rows.texts.append((None, item.steps))
-                rows.pack()
-                last = [own or before for own, before in zip(part.last, last, strict=True)]
+            chunks = (engine or _own_engine(len(starts))).map(job, map(chunk_of, starts))
+            for start, chunk in zip(starts, chunks, strict=True):
+                ordered.add(chunk)
+                notes.extend(chunk.notes)
+                lines.broken = sorted({*lines.broken, *chunk.broken})
                 for _ in numbers[start : start + CHUNK]:
                     advance()
         notes.extend(about_ids)
-        broken, nameless = ([f"line {n}" for n in those] for those in (lines.broken, lines.nameless))
-        notes.met("broken prediction line(s)", *broken, warn=True)
-        notes.met("prediction line(s) without an id", *nameless, warn=True)
+        notes.met("broken prediction line(s)", *(f"line {n}" for n in lines.broken), warn=True)
+        notes.met("prediction line(s) without an id", *(f"line {n}" for n in lines.nameless), warn=True)
         counts = {
             "unknown_ids": unknown,
-            "broken_lines": len(broken),
-            "lines_without_id": len(nameless),
+            "broken_lines": len(lines.broken),
+            "lines_without_id": len(lines.nameless),
             "repeated_ids": len(lines.doubled),
         }
-    return ScoredFile(rows, notes, {kind: count for kind, count in counts.items() if count})
+    return ScoredFile(ordered.rows, notes, {kind: count for kind, count in counts.items() if count})
+
+
+def _notes_about_ids(labels: LineIndex, lines: LineIndex, keep: str) -> tuple[EvaluationNotes, int]:
+    """Notes about doubled and unknown ids, and the number of predictions with an unknown one."""
+    notes = EvaluationNotes()
+    which = "first" if keep == "first" else "last"
+    for name, index in (("label", labels), ("prediction", lines)):
+        doubled = [f"{key!r} (line {number})" for key, number in index.doubled]
+        notes.met(f"doubled {name} id(s), the {which} counts", *doubled, warn=True)
+    unknown = [f"{key!r} (line {n})" for key, n in lines.by_id.items() if str(key) not in labels.by_text]
+    notes.met("prediction(s) with an unknown id", *unknown, warn=True)
+    return notes, len(unknown)
+
+
+class _OrderedRows:
+    """The rows of chunks that arrive in file order.
+
+    The published evaluator takes what it cannot read in an item from the item before it, in each group of
+    items. So an item whose predecessor is in another chunk waits until its chunk is added.
+    """
+
+    def __init__(self, job: ScoringJob) -> None:
+        self.rows = job.rows()
+        self._reader = job.compat_reader()
+        self._keeps_texts = job.keeps_texts
+        self._last: list[Converted | None] = [None] * len(job.groups)
+
+    def add(self, chunk: ChunkStatistics) -> None:
+        """Add the rows of the next chunk."""
+        self.rows.extend(chunk.rows)
+        for waiting in chunk.waiting:
+            self._add_waiting(waiting)
+        self.rows.pack()
+        self._last = [own or before for own, before in zip(chunk.last, self._last, strict=True)]
+
+    def _add_waiting(self, waiting: WaitingItem) -> None:
+        by_previous: dict[Converted | None, list[int]] = {}
+        for group in waiting.groups:
+            by_previous.setdefault(waiting.last[group] or self._last[group], []).append(group)
+        for before, groups in by_previous.items():
+            item = self._reader.item(waiting.label, waiting.result, before)
+            for group in groups:
+                self._last[group] = item.last
+            compat = self.rows.counted(groups, item, waiting.rouge)
+            if waiting.groups[0] in groups:
+                self.rows.set_compat(waiting.place, compat)
+                continue
+            self.rows.add(waiting.about, NO_STRICT, compat)
+            if self._keeps_texts:
+                self.rows.texts.append((None, item.steps))
 
 
 def _own_engine(chunks: int) -> Engine:
