@@ -140,7 +140,7 @@ class Connection:
                 link.fail(f"{await link.ended()} before tools/call was sent", "try again")
             assert link.failure is not None
             raise ServerError(
-                link.failure.reason, server=str(link.failure.file), fix=link.failure.fix, is_unsent=True
+                link.failure.reason, server=str(link.failure.file), fix=link.failure.fix or "", is_unsent=True
             )
         link.restart()
         params = CallToolRequestParams(name=name, arguments=arguments)

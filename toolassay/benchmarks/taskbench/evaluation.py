@@ -23,7 +23,7 @@ from toolassay.benchmarks.taskbench.scoring.scored_rows import cluster_of
 from toolassay.benchmarks.taskbench.scoring.scorer import ScoringJob
 from toolassay.benchmarks.taskbench.scoring.strict_scores import StrictScores
 from toolassay.console.screen import WARNING, once
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import ToolassayError, UsageError, as_called
 from toolassay.evaluation.evaluation import (
     FolderEvaluation,
     IncompleteEvaluation,
@@ -229,7 +229,7 @@ def aligned_ids(path: Path, alignment: str) -> Collection[str | int] | None:
         return None
     if alignment in _SPLITS:
         return frozenset(read_ids(path.with_name(f"split_ids.json:{alignment}")))
-    lists = read_json(path, fix="make it with format_data.py, or omit --alignment")
+    lists = read_json(path, fix=f"make it with {as_called('format')}, or omit --alignment")
     chosen = lists.get(f"{alignment}{_KEY_ENDING}") if isinstance(lists, dict) else None
     if not isinstance(chosen, dict):
         known = [key.removesuffix(_KEY_ENDING) for key in lists] if isinstance(lists, dict) else []

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from toolassay.errors import made_by
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.executors.executor import CallResult
 from toolassay.executors.plan_run import PossibleItem, Unresolvable, resolve_arguments, result_of
@@ -59,7 +60,7 @@ class ExecutedGold:
     """
 
     def __init__(self, path: Path, reader: PlanReader, library: ToolLibrary) -> None:
-        self._lines = LineIndex(path, fix="make it with toolassay execute")
+        self._lines = LineIndex(path, fix=made_by("execute"))
         self._reader, self._library = reader, library
 
     def compared(

@@ -10,10 +10,10 @@ from typing import Any, cast
 from toolassay.benchmarks.benchmark import published_rows
 from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.benchmarks.taskbench.scoring.scored_rows import COLUMNS
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, made_by
 from toolassay.evaluation.groups import OVERALL
 from toolassay.evaluation.line_index import Keep
-from toolassay.evaluation.metrics_file import FIX, ColumnScores, MetricsGroup, Standing
+from toolassay.evaluation.metrics_file import ColumnScores, MetricsGroup, Standing
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.records.data_folder import DataFolder
 from toolassay.tools.library import ToolLibrary
@@ -132,4 +132,6 @@ def recorded_choices(groups: Mapping[str, MetricsGroup], path: Path) -> PlanScor
             rouge_backend="rouge-score" if "rouge" in parts else "builtin",
         )
     except (KeyError, ValueError):
-        raise UsageError("has no signature that says how it was made", file=path, fix=FIX) from None
+        raise UsageError(
+            "has no signature that says how it was made", file=path, fix=made_by("evaluate")
+        ) from None

@@ -27,7 +27,7 @@ from toolassay.benchmarks.taskbench.scoring.scored_rows import (
 from toolassay.benchmarks.taskbench.scoring.strict import HallucinationCounter, Hallucinations, score_plan
 from toolassay.console.screen import Progress, no_progress
 from toolassay.engines import Engine, OneProcess
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, as_called, made_by
 from toolassay.evaluation.groups import METRICS, ScoreGroup, groups_of, metrics_of, shape_and_size
 from toolassay.evaluation.line_index import LineFile, LineIndex, LinePlace, Prediction
 from toolassay.files.data_files import rare_cycle_search
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 CHUNK = 2_500
 """Labels per chunk. The size is fixed, so that floating-point sums have the same order on any engine."""
 _CHUNKS_A_WORKER = 4  # at least: a worker costs as much CPU time as scoring a thousand labels
-_LABEL_FIX = "make it with format_data.py"
-_PREDICTION_FIX = "make it with inference.py, or check --prediction_dir and --llm"
 _NAMED = 5  # occurrences listed per kind of notice
 _NO_STEPS, _NO_ANSWER = (float("nan"),) * 4, (0.0,) * 4
 # ROUGE-Lsum, which strict does not show, keeps a number: BERTScore needs to know that there are steps.
@@ -429,11 +427,11 @@ class ChunkScorer:
                 met(f"label(s) without a prediction{as_wrong}", name, warn=True)
             elif outcome == UNWRITTEN:
                 kind = "answer(s) of the journal are not in the prediction file"
-                met(kind, name, fix="run inference.py again", warn=True)
+                met(kind, name, fix=f"run {as_called('infer')} again", warn=True)
             return None, outcome
         if prediction is not None and not prediction.answers(label.get("user_request")):
             kind = "prediction(s) answer another request than the label's"
-            met(kind, f"{name} (line {line})", fix="run inference.py again", warn=True)
+            met(kind, f"{name} (line {line})", fix=f"run {as_called('infer')} again", warn=True)
             return None, self._run.outcome(label)
         plan = None if prediction is None else self._reader.plan(prediction.result)
         if plan is not None:
@@ -478,8 +476,10 @@ def score_file(
     """
     keep = job.choices.keep
     with (
-        LineIndex(job.labels, fix=_LABEL_FIX, keep=keep) as labels,
-        LineIndex(job.predictions, fix=_PREDICTION_FIX, keep=keep) as lines,
+        LineIndex(job.labels, fix=made_by("format"), keep=keep) as labels,
+        LineIndex(
+            job.predictions, fix=f"{made_by('infer')}, or check --prediction_dir and --llm", keep=keep
+        ) as lines,
     ):
         about_ids, unknown = _notes_about_ids(labels, lines, keep)
         # An array: integer objects among the ids would keep their memory from being freed.
