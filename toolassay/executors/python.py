@@ -51,7 +51,7 @@ _START_SECONDS = 60.0  # to import the module of the functions
 _END_SECONDS = 5.0  # until the status of a process that was killed arrives
 _LONGEST_ESCAPE = 6  # bytes in JSON for a byte of a text: "\\u0007"
 _READ = 2**16  # bytes at once
-_PARENT_SECONDS = 0.5  # between two looks at whether the parent lives
+_PARENT_SECONDS = 0.5  # between checks whether the parent is alive
 
 
 @dataclass(frozen=True)
