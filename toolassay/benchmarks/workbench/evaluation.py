@@ -258,7 +258,7 @@ def _by_group(items: Sequence[ScoredItem]) -> dict[str, Any]:
 
 
 def _repeats(tasks: Sequence[JudgedTask], verdicts: Sequence[Sequence[RunVerdict | None]]) -> dict[str, Any]:
-    """pass@k and pass^k over the runs that the agent was asked for."""
+    """pass@k and pass^k over the requested runs of the agent."""
     right = [
         [verdict.correct for run, verdict in zip(one.runs, own, strict=True) if verdict and run.has_run]
         for one, own in zip(tasks, verdicts, strict=True)
