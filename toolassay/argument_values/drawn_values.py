@@ -121,13 +121,15 @@ class _Draw:
         self.tool, self.rng, self.fed = tool, rng, fed
         self.given = {_names(name): value for name, value in (given or {}).items()}
         # A name of another argument is no example: "either this or `group_ids`".
-        self.taken = {*taken, *(one.name for one in tool.parameters)}
+        self.taken = {*taken, *(parameter.name for parameter in tool.parameters)}
         self.stated: list[tuple[str, Any]] = []
         prefixes = {path[:end] for path in self.given for end in range(1, len(path) + 1)}
         include = included(fed) | prefixes
         if given is None and extra:
-            needed = {one.path[:1] for one in self._places(include)}
-            optional = dict.fromkeys(one.path[:1] for one in value_places(tool, _MOST_OPTIONAL, include))
+            needed = {place.path[:1] for place in self._places(include)}
+            optional = dict.fromkeys(
+                value_place.path[:1] for value_place in value_places(tool, _MOST_OPTIONAL, include)
+            )
             free = [path for path in optional if path not in needed]
             include |= {*rng.sample(free, min(extra, len(free)))}
         self.include = include
@@ -136,13 +138,17 @@ class _Draw:
         if self.tool.input_schema is not None:
             return value_places(self.tool, 0, include)
         parameters = self.tool.parameters
-        kept = [one for one in parameters if is_required(one, self.tool) or (one.name,) in include]
+        kept = [
+            parameter
+            for parameter in parameters
+            if is_required(parameter, self.tool) or (parameter.name,) in include
+        ]
         return [declared_place(one) for one in kept]
 
     def arguments(self) -> DrawnArguments:
         """The arguments; raises UnfillableError if they are not valid."""
         if self.tool.input_schema is None:
-            template: Mapping[str, Any] = {one.path[0]: one for one in self._places(self.include)}
+            template: Mapping[str, Any] = {place.path[0]: place for place in self._places(self.include)}
         else:
             template = template_of(self.tool, 0, self.include)
         drawn = filled(template, self._value, self._size)
@@ -346,7 +352,7 @@ def _number(place: ValuePlace, rng: Random) -> int | float:
 
 
 def _numbers(schema: Mapping[str, Any], *keywords: str) -> list[float]:
-    found = [schema[one] for one in keywords if one in schema]
+    found = [schema[keyword] for keyword in keywords if keyword in schema]
     return [one for one in found if isinstance(one, int | float) and isfinite(one)]
 
 

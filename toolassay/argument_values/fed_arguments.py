@@ -82,7 +82,7 @@ def fed_argument(pair: FieldPair, source: int, giver: Tool, taker: Tool) -> FedA
         taker: The tool with the argument.
     """
     path, parts = parse_path(pair.source), parse_path(pair.target)
-    if any(one.name == pair.target for one in taker.parameters):
+    if any(parameter.name == pair.target for parameter in taker.parameters):
         parts = (pair.target,)
     if parts[-1:] == (EACH,) and EACH in path:
         parts = parts[:-1]

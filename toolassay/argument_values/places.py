@@ -55,7 +55,9 @@ class ValuePlace:
         (1200, 'x')
         """
         if self.choices:
-            return next((one for one in self.choices if as_text(one).casefold() == text.casefold()), text)
+            return next(
+                (choice for choice in self.choices if as_text(choice).casefold() == text.casefold()), text
+            )
         if self.kind == "boolean":
             return {"true": True, "false": False}.get(text.casefold(), text)
         number = _NUMBER.fullmatch(text.replace(",", "").strip()) if self.kind != "string" else None
@@ -105,7 +107,7 @@ def template_of(tool: Tool, optional: int, include: frozenset[Path] = NO_PATHS) 
         include: Paths of further arguments that it has, `("filter", "movie_id")`, each with all its prefixes.
     """
     if tool.input_schema is None:
-        return {one.name: place_of_parameter(one) for one in tool.parameters}
+        return {parameter.name: place_of_parameter(parameter) for parameter in tool.parameters}
     return _Templates(tool.input_schema, include).object(tool.input_schema, (), optional)
 
 
@@ -170,7 +172,9 @@ def filled(
     if not isinstance(template, list) or not template:
         return template
     numbers = range(size(path) or len(template))
-    parts = [filled(template[min(one, len(template) - 1)], value, size, path, one) for one in numbers]
+    parts = [
+        filled(template[min(number, len(template) - 1)], value, size, path, number) for number in numbers
+    ]
     return [part for part in parts if part is not ABSENT] or ABSENT
 
 

@@ -297,7 +297,7 @@ def _described(value: Any) -> str:
     if isinstance(value, Mapping):
         fields = list(_fields(value))
         # A long text is shown only if the result has nothing shorter.
-        shown = [one for one in fields if not one.is_long] or fields
+        shown = [field for field in fields if not field.is_long] or fields
         return ", ".join(f"{one.name}: {one.text}" for one in shown[:_MOST_FIELDS])
     if not isinstance(value, list):
         return _scalar(value)

@@ -229,12 +229,13 @@ def write_published(library: ToolLibrary) -> ExportedTools:
             lost = {"parameters": "the types are written instead"} if tool.parameters else {}
         else:
             node["parameters"] = [
-                {"name": one.name, "type": one.type, "desc": one.description} for one in tool.parameters
+                {"name": parameter.name, "type": parameter.type, "desc": parameter.description}
+                for parameter in tool.parameters
             ]
             lost = {
-                f"parameters.{one.name}.{key}": "the form has no place for it"
-                for one in tool.parameters
-                for key in one.declaration
+                f"parameters.{parameter.name}.{key}": "the form has no place for it"
+                for parameter in tool.parameters
+                for key in parameter.declaration
                 if key not in ("name", "type", "desc", "description")
             }
             if "required" in tool.raw:

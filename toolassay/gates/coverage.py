@@ -51,7 +51,7 @@ class SampleCounts:
         """Count one sample: what was sampled, else its plan."""
         gold = inspection.gold
         gate = inspection.held_back_by
-        found = [one for one in inspection.findings if one.gate == gate]
+        found = [finding for finding in inspection.findings if finding.gate == gate]
         reason = f"{gate}: {kind_of(found[0].reason)}" if gate and found and state_of(found) else gate or ""
         nodes = gold.sampled_nodes or tuple(node.tool for node in gold.nodes)
         self.tools.add((name for name in nodes if name in library), reason)
@@ -101,7 +101,7 @@ class Coverage:
             worst, count = counts.reasons[name].most_common(1)[0]
             return f"{counts.sampled[name]} sampled, none passes; {count} x {worst}"
         tools = [name] if isinstance(name, str) else list(name)
-        left_out = next((one for one in tools if one in self._left_out), None)
+        left_out = next((tool for tool in tools if tool in self._left_out), None)
         if left_out is None:
             return NEVER
         return f"left out: {self._left_out[left_out]}" if name == left_out else f"'{left_out}' is left out"

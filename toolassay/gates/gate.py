@@ -95,7 +95,7 @@ def read_gates(path: Path) -> Iterator[CheckedSample]:
     fix = made_by("check")
     for number, value in read_json_lines(path, fix=fix):
         row = record_of(value, CheckedSample, file=path, line=number, fix=fix)
-        found = [replace(one, gate=current_name(one.gate)) for one in row.findings]
+        found = [replace(finding, gate=current_name(finding.gate)) for finding in row.findings]
         yield replace(row, findings=found)
 
 

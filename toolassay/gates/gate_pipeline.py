@@ -71,7 +71,7 @@ class ExecutionGate:
 
     def __init__(self, executions: Iterable[Execution], background: Background) -> None:
         self._background = background
-        self._ended = {one.id: _ended(one) for one in executions}
+        self._ended = {execution.id: _ended(execution) for execution in executions}
 
     def check(self, gold: Gold) -> list[Finding]:
         """One finding unless the plan ran."""
@@ -379,7 +379,9 @@ class GateFunnel:
             self.states[gate][state] += 1
         if (gate_name := inspection.held_back_by) is not None:
             self._held[gate_name][inspection.level] += 1
-        found = (one for one in inspection.findings if one.state in ("reject", "quarantine", "unknown"))
+        found = (
+            finding for finding in inspection.findings if finding.state in ("reject", "quarantine", "unknown")
+        )
         # In order: of two kinds that are equally common, the report names the one that was met first.
         for gate, kind in dict.fromkeys((one.gate, kind_of(one.reason)) for one in found):
             self._reasons[gate][kind] += 1

@@ -100,7 +100,7 @@ class PlanGate(RuleGate):
                 for one in tool.parameters
                 if not self._is_address(one.name) or (needed and one.name not in needed)
             ]
-            if fields and not any(one.name in given for one in fields):
+            if fields and not any(field.name in given for field in fields):
                 yield _finding("reject", f"'{tool.id}' is given no field that it changes", where)
         elif len(call.values) > len(given) and verb_of(tool, None) not in ("find", "search"):
             empty = [
@@ -175,7 +175,11 @@ def _alters(tool: Tool) -> bool:
 @lru_cache(maxsize=4096)
 def _pairs(tool: Tool) -> tuple[tuple[str, str], ...]:
     """Optional arguments that say something only together: the ends of a time that is written, a place."""
-    names = {words_of(one.name): one.name for one in tool.parameters if not is_required(one, tool)}
+    names = {
+        words_of(parameter.name): parameter.name
+        for parameter in tool.parameters
+        if not is_required(parameter, tool)
+    }
     halves = {"latitude": ["longitude"]}
     if verb_of(tool, route_of(tool)) == "make":  # a change may be of one end, and a search without one
         halves |= lists()["ends"]
@@ -194,7 +198,7 @@ def _described_values(tool: Tool, name: str) -> tuple[str, ...]:
     parameter = next(one for one in tool.parameters if one.name == name)
     if tool.input_schema is None or not parameter.declaration.keys().isdisjoint(("enum", "const")):
         return ()  # the gate "schema" compares them
-    values = tuple(one.casefold() for one in allowed_values(parameter))
+    values = tuple(allowed_value.casefold() for allowed_value in allowed_values(parameter))
     # Ids with digits are examples, although "'C-1' or 'C-2'" is written like a choice.
     is_example = meaning_of(name).attribute in IDENTITIES or any(re.search(r"\d", one) for one in values)
     return () if is_example else values

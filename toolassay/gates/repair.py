@@ -230,10 +230,14 @@ def _repair_order(record: Record, background: Background, repairs: list[Repair])
     gold, nodes = _gold_of(record), _items_of(record, "task_nodes")
     references = list(_references_of(gold))
     if len(gold.nodes) != len(nodes) or any(
-        one.reading.spelling not in ("published", "name") for one in references
+        reference.reading.spelling not in ("published", "name") for reference in references
     ):
         return record
-    wires = [(one.reading.places[0], one.node) for one in references if one.reading.spelling == "published"]
+    wires = [
+        (reference.reading.places[0], reference.node)
+        for reference in references
+        if reference.reading.spelling == "published"
+    ]
     if not any(source > target for source, target in wires) or not _agree(wires, gold, background):
         return record
     order = _order(wires, gold)

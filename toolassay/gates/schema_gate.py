@@ -164,7 +164,7 @@ class SchemaGate(RuleGate):
         # The parameters of each tool, an index of their spellings, and the names of the required ones.
         self._declared = {
             tool.id: (
-                named := {one.name: one for one in tool.parameters},
+                named := {parameter.name: parameter for parameter in tool.parameters},
                 Spellings(named),
                 self._needs(tool),
             )

@@ -24,7 +24,7 @@ def schema_of_fields(fields: Iterable[ProposedField]) -> dict[str, Any]:
     >>> schema_of_fields([ProposedField("ids[]", "integer"), ProposedField("ids.x", "string")])
     {'type': 'object', 'properties': {'ids': {'type': 'array', 'items': {'type': 'integer'}}}}
     """
-    found = [(parse_path(one.path)[:_DEEPEST], one.type) for one in fields]
+    found = [(parse_path(field.path)[:_DEEPEST], field.type) for field in fields]
     return _shape(found[:MOST_FIELDS]) if found else {}
 
 

@@ -104,10 +104,10 @@ def _configurations(card: str) -> dict[str, list[str]]:
     except (yaml.YAMLError, msgspec.ValidationError):
         return {}
     found = {}
-    for one in head.configs:
-        files = [one.data_files] if isinstance(one.data_files, str) else one.data_files
+    for config in head.configs:
+        files = [config.data_files] if isinstance(config.data_files, str) else config.data_files
         paths = [file if isinstance(file, str) else file.path for file in files]
-        found[one.config_name] = [
+        found[config.config_name] = [
             path for some in paths for path in ([some] if isinstance(some, str) else some)
         ]
     return found

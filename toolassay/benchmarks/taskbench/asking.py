@@ -175,7 +175,7 @@ class CallItems(ItemWork[Request]):
     def _slots(self) -> Mapping[str, NamedFunction]:
         """By the name of a function, and by the id of a tool: the tool, and the argument of each property."""
         functions = self._names.by_function
-        return {**functions, **{one.tool: one for one in functions.values()}}
+        return {**functions, **{function.tool: function for function in functions.values()}}
 
     @cached_property
     def form(self) -> CallFormat:
@@ -190,8 +190,8 @@ class CallItems(ItemWork[Request]):
             parts.append(f"The service: {service[:_MOST_OF_SERVICE]}")
         if self.way == "react":
             lines = (
-                json.dumps(msgspec.to_builtins(replace(one.function, name=one.name)), ensure_ascii=False)
-                for one in tools
+                json.dumps(msgspec.to_builtins(replace(tool.function, name=tool.name)), ensure_ascii=False)
+                for tool in tools
             )
             parts.append(fixed_text("ask_react", REACT).strip().format(tools="\n".join(lines)))
         return "\n\n".join(parts)

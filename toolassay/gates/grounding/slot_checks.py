@@ -54,10 +54,10 @@ def slot_faults(gold: Gold, literals: Iterable[PlanLiteral], source: SourceText)
         source: The request.
     """
     calls = Counter(node.tool for node in gold.nodes)
-    slots = [one for one in literals if one.parameter and not one.place]
+    slots = [literal for literal in literals if literal.parameter and not literal.place]
     for node in gold.nodes if slots else ():
-        arguments = [one for one in slots if one.node is node][:_MOST_ARGUMENTS]
-        others = {str(one.value) for one in slots if one.node is not node}
+        arguments = [slot for slot in slots if slot.node is node][:_MOST_ARGUMENTS]
+        others = {str(slot.value) for slot in slots if slot.node is not node}
         # What the request says of one call of a tool is no contradiction to another one.
         is_only = calls[node.tool] == 1
         for start, end, word in _end_pairs(tuple(_words(one.parameter) for one in arguments)):

@@ -373,7 +373,7 @@ class JudgingTask:
         evaluators = [WorkbenchEvaluator(sandbox, mode, rules=self.rules) for mode in self.modes]
 
         return lambda tasks: [
-            [[one.verdict(task, result) for result in results] for one in evaluators]
+            [[evaluator.verdict(task, result) for result in results] for evaluator in evaluators]
             for task, results in tasks
         ]
 
