@@ -258,7 +258,7 @@ class LeakGate(RuleGate):
     def _mentions(self, gold: Gold, text: str) -> list[_Mention]:
         """The named tools, each with its surest mention."""
         planned = {node.tool for node in gold.nodes}
-        found: dict[str, _Mention] = {}
+        mentions: dict[str, _Mention] = {}
         places = list(self._names.find(text))
         values = _values_in(gold, text) if places else []
         letters = [character for character in text[:2000] if character.isalpha()] if places else []
@@ -269,10 +269,10 @@ class LeakGate(RuleGate):
             verdict = naming(text, place, in_value=inside, shouted=shouted)
             if verdict == "no" or (verdict == "perhaps" and tool not in planned):
                 continue
-            if tool not in found or (verdict == "yes" and not found[tool].sure):
+            if tool not in mentions or (verdict == "yes" and not mentions[tool].sure):
                 surface = text[place.start : place.end]
-                found[tool] = _Mention(surface, tool, verdict == "yes", tool in planned)
-        return list(found.values())
+                mentions[tool] = _Mention(surface, tool, verdict == "yes", tool in planned)
+        return list(mentions.values())
 
 
 def _values_in(gold: Gold, text: str) -> list[tuple[int, int]]:

@@ -225,18 +225,18 @@ def ratio_intervals(
     resampled.sort()  # NaN last
     tail, last = (1 - level) / 2, np.maximum(drawn.sum(axis=1) - 1, 0)
     lows, highs = (_quantiles(resampled, last, share) for share in (tail, 1 - tail))
-    found: list[Interval] = []
+    intervals: list[Interval] = []
     for value, low, high, n_verdicts in zip(values, lows, highs, verdicts, strict=True):
         if value is None or math.isnan(low):
-            found.append(Interval(value, None, None))
+            intervals.append(Interval(value, None, None))
             continue
         # If all items have one value, rounding could put it outside of its own bounds.
         bounds: list[float | None] = [value, low, high]
         if n_verdicts:
             bounds += proportion_interval(value * n_verdicts, n_verdicts, level=level)[1:]
         known = [bound for bound in bounds if bound is not None]
-        found.append(Interval(value, min(known), max(known)))
-    return found
+        intervals.append(Interval(value, min(known), max(known)))
+    return intervals
 
 
 def _quantiles(rows: NDArray[np.float64], last: NDArray[np.int64], share: float) -> list[float]:

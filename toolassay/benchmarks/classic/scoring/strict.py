@@ -356,10 +356,10 @@ def pairs_of_orders(
 
 def by_order(rows: Iterable[PredictionRow]) -> dict[str, list[PredictionRow]]:
     """Rows by order of the candidates, sorted by its name; rows without one come first."""
-    found: dict[str, list[PredictionRow]] = defaultdict(list)
+    prediction_rows: dict[str, list[PredictionRow]] = defaultdict(list)
     for row in rows:
-        found[row.order].append(row)
-    return dict(sorted(found.items()))
+        prediction_rows[row.order].append(row)
+    return dict(sorted(prediction_rows.items()))
 
 
 def _agree(one: MessageOutcome, other: MessageOutcome) -> bool:

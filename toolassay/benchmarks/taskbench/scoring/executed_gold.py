@@ -144,7 +144,7 @@ class ExecutedGold:
         """
         results: dict[int, CallResult] = {}
         left = set(range(len(gold)))
-        made: list[_Call] = []
+        calls: list[_Call] = []
         for place, (tool, arguments) in enumerate(written):
             values = self._values(tool, arguments, results)
             keys = Counter(self._keys(tool, values))
@@ -159,8 +159,8 @@ class ExecutedGold:
             if best is not None and (known := gold[best].result) is not None:
                 results[place] = known
                 left.discard(best)
-            made.append(_Call(tool, arguments, values, results.get(place) if best in equal else None, best))
-        return made
+            calls.append(_Call(tool, arguments, values, results.get(place) if best in equal else None, best))
+        return calls
 
     def _values(
         self, tool: str, arguments: Mapping[str, Any], results: Mapping[int, CallResult]
