@@ -118,7 +118,9 @@ class _Draw:
         taken: Collection[str],
         extra: int,
     ) -> None:
-        self.tool, self.rng, self.fed = tool, rng, fed
+        self.tool = tool
+        self.rng = rng
+        self.fed = fed
         self.given = {_names(name): value for name, value in (given or {}).items()}
         # A name of another argument is no example: "either this or `group_ids`".
         self.taken = {*taken, *(parameter.name for parameter in tool.parameters)}
@@ -336,7 +338,8 @@ def _number(place: ValuePlace, rng: Random) -> int | float:
     """A number in the bounds of the description or the schema, near a single bound; else from 1 to 99."""
     schema = place.parameter.declaration
     if (span := allowed_range(place.parameter)) is not None:
-        low, high = span.low, span.high
+        low = span.low
+        high = span.high
     else:
         lows, highs = (
             _numbers(schema, least, f"exclusive{least.capitalize()}") for least in ("minimum", "maximum")
@@ -346,7 +349,8 @@ def _number(place: ValuePlace, rng: Random) -> int | float:
     digits = 0 if place.kind == "integer" or high - low > 9 else 1 if high - low > 1 else 2
     steps = _numbers(schema, "multipleOf")
     unit = Fraction(repr(steps[0])) if steps and steps[0] > 0 else Fraction(1, 10**digits)
-    least, most = ceil(Fraction(low) / unit), Fraction(high) // unit
+    least = ceil(Fraction(low) / unit)
+    most = Fraction(high) // unit
     number = rng.randint(least, max(least, most)) * unit
     return int(number) if number.denominator == 1 else float(number)
 

@@ -189,7 +189,8 @@ class SchemaWalk:
     def __init__(
         self, root: Mapping[str, Any], pick: Callable[[Sequence[Any]], Any] = lambda parts: parts[0]
     ) -> None:
-        self.root, self.pick = root, pick
+        self.root = root
+        self.pick = pick
 
     def chosen(self, schema: Any, left: int = _DEEPEST) -> Mapping[str, Any]:
         """The schema with one alternative that is not null in place of all, and `allOf` and `if` merged."""
@@ -235,7 +236,8 @@ def is_statable(value: Any) -> bool:
 def _both(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     """Two schemas that hold together, as far as properties and required names go; else the first decides."""
     both = {**other, **one}
-    own, further = one.get("properties"), other.get("properties")
+    own = one.get("properties")
+    further = other.get("properties")
     if isinstance(own, Mapping) and isinstance(further, Mapping):
         common = {name: {"allOf": [own[name], further[name]]} for name in own if name in further}
         both["properties"] = {**further, **own, **common}
@@ -284,7 +286,8 @@ class _Templates(SchemaWalk):
             return None
         if not kinds.isdisjoint(SIMPLE):
             return self.place(schema, path)
-        is_list, is_deep = "array" in kinds, len(path) > _DEEPEST
+        is_list = "array" in kinds
+        is_deep = len(path) > _DEEPEST
         if self.levels > _MOST_LEVELS or self.left <= 0:
             return [] if is_list else {}
         if is_list:

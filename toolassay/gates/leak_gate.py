@@ -86,7 +86,9 @@ class ToolNameFinder:
                     continue
                 row = row or list(_WORD.finditer(text))
                 found = row[place : place + length]
-                gaps, start, end = _gaps(text, found), found[0].start(), found[-1].end()
+                gaps = _gaps(text, found)
+                start = found[0].start()
+                end = found[-1].end()
                 fits = gaps == name.gaps or all(_GAP.fullmatch(gap) for gap in gaps)
                 if fits and not _is_inside(text, start, end):
                     yield NamePlace(name, start, end, gaps)
@@ -152,7 +154,8 @@ def naming(text: str, place: NamePlace, *, in_value: bool = False, shouted: bool
     """
     before = text[max(0, place.start - _NEARBY) : place.start]
     behind = text[place.end : place.end + _NEARBY]
-    surface, is_one_word = text[place.start : place.end], len(place.name.words) == 1
+    surface = text[place.start : place.end]
+    is_one_word = len(place.name.words) == 1
     called = _TOOL_BEHIND.match(behind) is not None or _TOOL_BEFORE.search(before) is not None
     if re.match(rf"[{_EAST}]", surface):  # the words of such a name are those for its task
         return "yes" if called else "no"

@@ -62,7 +62,8 @@ class PlanGate(RuleGate):
 
     def __init__(self, background: Background) -> None:
         super().__init__(background)
-        self._library, self._graph = background.library, background.graph
+        self._library = background.library
+        self._graph = background.graph
         self._kind = background.kind
         # What calls that read or remove need says which thing they are about.
         self._addresses = {
@@ -90,7 +91,8 @@ class PlanGate(RuleGate):
         return findings
 
     def _alone(self, call: _Call) -> Iterator[Finding]:
-        tool, where = call.tool, call.node.where
+        tool = call.tool
+        where = call.node.where
         given = {name for name, value in call.values.items() if not is_empty(value)}
         if _alters(tool):
             needed = {one.name for one in tool.parameters if is_required(one, tool)}
@@ -123,7 +125,8 @@ class PlanGate(RuleGate):
             if allowed and value.casefold() not in allowed:
                 reason = f"'{parameter.name}' of '{tool.id}' takes {listed(allowed)}; got {shown(value)}"
                 yield _finding("quarantine", reason, where)
-            attribute, is_address = meaning_of(parameter.name).attribute, EMAIL.fullmatch(value) is not None
+            attribute = meaning_of(parameter.name).attribute
+            is_address = EMAIL.fullmatch(value) is not None
             is_either = "mail" in parameter.description.casefold()  # "an e-mail address or the id of a user"
             is_wrong = attribute in IDENTITIES and is_address and not is_either
             if is_wrong or (attribute == "email" and "@" not in value):
@@ -144,7 +147,8 @@ class PlanGate(RuleGate):
         for one, other in dict.fromkeys(gold.links):
             link = self._graph and self._graph.dependency(one, other)
             for pair in link.shared if link and {one, other} <= once.keys() else ():
-                first, second = once[one].values.get(pair.source), once[other].values.get(pair.target)
+                first = once[one].values.get(pair.source)
+                second = once[other].values.get(pair.target)
                 if (
                     None not in (first, second)
                     and first != second
@@ -238,5 +242,6 @@ def _identifies(name: str, things: list[tuple[str, ...]]) -> bool:
 
 def _is_same(one: str, other: str) -> bool:
     """Whether two arguments may name the same thing: `id` and `note_id`, not `owner` and `note_id`."""
-    first, second = meaning_of(one), meaning_of(other)
+    first = meaning_of(one)
+    second = meaning_of(other)
     return not first.thing or not second.thing or bool(same_thing(first.thing, second.thing))

@@ -213,7 +213,8 @@ def is_paths(size: int, links: Iterable[tuple[Any, Any]], *, tools: Sequence[Any
     for start in following.keys() - following.values():
         place = start
         while place in following:
-            place, steps = following[place], steps + 1
+            place = following[place]
+            steps = steps + 1
     return steps == len(pairs) < size  # the links of a cycle are not counted, because it has no start
 
 

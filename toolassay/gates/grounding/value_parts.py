@@ -163,7 +163,8 @@ def _code(found: str, source: SourceText) -> ValuePart | None:
     measure = identifiers.MEASURE.fullmatch(found)
     if measure is None:
         return ValuePart(found, False)
-    number, unit = parse_number(measure[1]), measure[2]
+    number = parse_number(measure[1])
+    unit = measure[2]
     is_unit = unit in ("st", "nd", "rd", "th", "x") or source.has_word(key_of(unit))
     return ValuePart(found, is_unit and not number.isdisjoint(source.numbers))
 
