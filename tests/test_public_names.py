@@ -46,7 +46,7 @@ def test_every_command_and_public_name_is_on_a_page() -> None:
 
 
 def test_the_function_is_not_hidden_by_the_package_of_its_name() -> None:
-    import toolassay.report.decision
+    import toolassay.reports.decision
 
     assert toolassay.report is toolassay.write_report
 

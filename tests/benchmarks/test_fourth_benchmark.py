@@ -11,13 +11,13 @@ import pytest
 from tests.support.evaluating import metrics_of
 from tests.support.running import Finished, inside
 from tests.support.wheels import installed
+from toolassay import infer
 from toolassay.benchmarks.registry import benchmark_of, benchmarks
 from toolassay.errors import UsageError
 from toolassay.files.data_files import write_json, write_json_lines
 from toolassay.records.data_folder import DataFolder
 from toolassay.serving.chat_server import AnswerFunction
 from toolassay.serving.completions import Received, Reply
-from toolassay.stages.infer import infer
 from toolassay.testkit import FakeServer
 
 Capture = pytest.CaptureFixture[str]
@@ -145,7 +145,7 @@ def test_options_of_other_benchmarks_are_refused(sums: Path) -> None:
     refused = ask(sums, "--max_steps", "3")
     assert refused.code == 2 and "--max_steps does not apply to True or false folders" in refused.err
     with pytest.raises(TypeError, match="unexpected keyword argument 'no_such'"):
-        infer(sums, llm="offline", no_such=1)
+        infer(sums, llm="offline", no_such=1)  # type: ignore[call-arg]
 
 
 def test_a_dry_run_sends_nothing(sums: Path, fake_server: FakeServer) -> None:

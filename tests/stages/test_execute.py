@@ -24,15 +24,14 @@ from tests.support.builders import (
 from tests.support.own_workplace import workplace
 from tests.support.running import Finished, inside, lines_of, process, write_lines
 from tests.support.wheels import installed
-from toolassay import execute, infer
+from toolassay import evaluate, execute, infer
 from toolassay.benchmarks.taskbench.item_details import plan_answers
 from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
 from toolassay.evaluation.items import read_executed, read_items
-from toolassay.executors.mcp import McpExecution
+from toolassay.executors import McpExecution
 from toolassay.plans.execution_record import read_executions
 from toolassay.records.data_folder import DataFolder
-from toolassay.stages.evaluate import evaluate
 
 Capture = pytest.CaptureFixture[str]
 

@@ -12,7 +12,7 @@ from toolassay import evaluate, leaderboard
 from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
 from toolassay.files.data_files import write_json, write_json_lines
-from toolassay.report.leaderboard import Board
+from toolassay.reports.leaderboard import Board
 
 
 def predict(folder: Path, name: str, right: int) -> None:

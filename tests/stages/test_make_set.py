@@ -15,13 +15,13 @@ from tests.support.answering import Answering, served
 from tests.support.builders import ROOM_TOOLS
 from tests.support.running import inside, lines_of
 from toolassay.console.screen import Screen
-from toolassay.executors.mcp import McpExecution
+from toolassay.executors import McpExecution
 from toolassay.files.data_files import read_json, write_json
 from toolassay.gates.calibration import Calibration, Pair, agreement
 from toolassay.gates.rubric import CRITERIA
 from toolassay.models import ChatRequest, ChatResponse
-from toolassay.stages.live_values import LiveSettings
 from toolassay.stages.pipeline import MadeSet, make_set
+from toolassay.stages.settings import LiveSettings
 
 ASKED = [
     "My colleague Nora Hughes keeps recipes with us. Which notes of hers are there?",

@@ -17,7 +17,7 @@ from tests.support.bench_bookings import GRAPH, bookings_folder
 from tests.support.builders import imported_tool
 from tests.support.schema_graphs import link as linked
 from tests.support.wheels import installed
-from toolassay import generate
+from toolassay import execute, generate
 from toolassay.backinstruct.generator import Carried, Problem
 from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.records import RawSample
@@ -31,7 +31,6 @@ from toolassay.models import ChatRequest, ChatResponse
 from toolassay.plans.normalised_plan import PlanReader
 from toolassay.records.dataset import Sample
 from toolassay.sampling import Sampler
-from toolassay.stages.execute import execute
 from toolassay.stages.generation_work import judge_of
 from toolassay.stages.release import release
 from toolassay.tools.library import Tool, ToolLibrary

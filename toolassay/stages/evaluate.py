@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from toolassay.benchmarks.registry import benchmark_of, own_options
+from toolassay.benchmarks.registry import SCORING_OPTIONS, benchmark_of
 from toolassay.console.screen import DEFAULT, WARNING, Screen
-from toolassay.engines import open_engine
+from toolassay.engines import EngineName, open_engine
 from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import (
     Evaluations,
@@ -32,10 +32,9 @@ def evaluate(
     save_dir: str | Path | None = None,
     ids: Path | Collection[str | int] | None = None,
     limit: int | None = None,
-    own: Any = None,
-    engine: str | None = None,
+    own: Annotated[Any, SCORING_OPTIONS] = None,
+    engine: EngineName = None,
     screen: Screen = DEFAULT,
-    **keywords: Any,
 ) -> Evaluations:
     """Score the predictions of one or several models and write `leaderboard.md`.
 
@@ -47,23 +46,21 @@ def evaluate(
             in place of "predictions".
         ids: Score only these items; the formats are those of `infer`.
         limit: Score only the items that `infer` runs with this limit.
-        own: Options of the folder's benchmark, an instance of its `options.scoring`.
+        own: Options of the folder's benchmark, an instance of its `options.scoring`; None for the defaults.
         engine: Where the items are scored: `local:N` for N processes, `dask://HOST:PORT` for a cluster; None
             for this machine.
         screen: Receives messages, results and progress.
-        keywords: Fields of these options; they replace the fields of `own`.
 
     Returns:
         One evaluation per model: its metrics by group, and the metrics file.
 
     Raises:
-        UsageError: A file is missing or malformed, or an option belongs to another benchmark.
-        TypeError: A keyword is unknown.
+        UsageError: A file is missing or malformed.
         IncompleteEvaluation: Some of several models cannot be scored; it carries the scores of the others.
     """
     folder = DataFolder(Path(data_dir))
     benchmark = benchmark_of(folder)
-    options = own_options("evaluate", benchmark, own, keywords)
+    options = benchmark.options.scoring() if own is None else own
     if engine is not None and not benchmark.options.scores_on_engine:
         raise UsageError(f"{benchmark.about.title} is scored in one process", fix="omit --engine")
     only = read_ids(ids) if isinstance(ids, Path) else ids

@@ -32,8 +32,6 @@ from toolassay.runs.settings import (
     ModelSettings,
     RunChoices,
     RunSettings,
-    gather,
-    refuse_unknown,
 )
 from toolassay.runs.work import Inference
 
@@ -179,11 +177,10 @@ class ClassicRun:
 def run_classic(
     configuration: Configuration,
     *,
-    limits: Limits | None = None,
-    choices: RunChoices | None = None,
+    limits: Limits = Limits(),
+    choices: RunChoices = RunChoices(),
     command: Sequence[str] | None = None,
     screen: Screen = DEFAULT,
-    **keywords: Any,
 ) -> ClassicRun:
     """Have the configured agent choose for every message, as often as configured, and score it.
 
@@ -195,16 +192,11 @@ def run_classic(
         choices: where the run is kept, and whether it is a dry run.
         command: what was typed, for the manifest.
         screen: where notices, results and progress go.
-        keywords: fields of the two options objects, instead of or beside them.
 
     Raises:
         UsageError: values that do not fit, files missing or malformed, or settings that contradict the run.
-        TypeError: an unknown keyword.
         ToolassayError: the model cannot be reached.
     """
-    limits = gather(limits or Limits(), keywords)
-    choices = gather(choices or RunChoices(), keywords)
-    refuse_unknown("run_classic", keywords)
     agent, trials = configuration.agent, configuration.eval.n_trials
     folder = _folder(configuration.dataset.path_or_name)
     none_as = (agent.none_as,) if isinstance(agent.none_as, str) else agent.none_as

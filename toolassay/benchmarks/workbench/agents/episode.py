@@ -35,9 +35,8 @@ from toolassay.models.refused_parameters import check_temperature
 from toolassay.models.structured_output import Structured
 from toolassay.offline.model_tasks import AgentTask
 from toolassay.plans.execution_record import ExecutedCall
-from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, Recorded
-from toolassay.runs.journal import TOOL, AnswerLine, CallLine, ItemEntry, always
+from toolassay.runs.journal import TOOL, AnswerLine, CallLine, ItemEntry, Journal, always
 
 MOST_SECONDS = 10.0
 """Time limit of all calls of one task together, in seconds; later calls fail."""
