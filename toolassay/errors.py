@@ -2,68 +2,76 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Literal
 
-CALLER: ContextVar[Literal["script", "command", "python"]] = ContextVar("caller", default="python")
+Caller = Literal["script", "command", "python"]
+CALLER: ContextVar[Caller] = ContextVar("caller", default="python")
 """How this process was called: a script (`inference.py`), `toolassay infer`, or a function (`infer`)."""
+# The published scripts, by the command that each of them runs.
 _SCRIPTS = {
-    "generate_graph": "graph",
-    "visualize_graph": "visualize",
-    "data_engine": "generate",
-    "format_data": "format",
-    "inference": "infer",
-    "evaluate": "evaluate",
+    "graph": "generate_graph.py",
+    "visualize": "visualize_graph.py",
+    "generate": "data_engine.py",
+    "format": "format_data.py",
+    "infer": "inference.py",
+    "evaluate": "evaluate.py",
 }
+# Functions of the package that are not called as their commands.
 _FUNCTIONS = {
     "graph": "build_graph",
     "format": "format_data",
     "variety": "measure_variety",
     "review": "start_review",
-    **{name: name for name in ("visualize", "generate", "infer", "evaluate", "check", "compare", "execute")},
-    **{name: name for name in ("export", "leaderboard", "pipeline", "report", "sample", "split", "verify")},
 }
-# A command with its options: matches "python inference.py", "evaluate.py --llm m" and "toolassay check", not
-# "my/inference.py" or "toolassay import".
-_COMMAND = re.compile(
-    rf"(?<![\w/\\.-])(?:(?:python )?({'|'.join(_SCRIPTS)})\.py|toolassay ({'|'.join(_FUNCTIONS)}))\b"
-    r"((?: --\w+ (?:'[^']*'|[^\s'-][^\s']*?)(?=[,.;)]?(?:\s|$)))*)"
-)
 
 
-def as_called(text: str) -> str:
-    """A hint in which commands are spelled as the caller spells them (`CALLER`).
+def as_called(name: str, **options: object) -> str:
+    """A command with options, spelled as the caller of this process would write it (`CALLER`).
 
-    >>> as_called("run inference.py --llm m, then toolassay check")
-    "run infer(llm='m'), then check()"
+    Args:
+        name: Name of the command.
+        options: Values of its options.
+
+    >>> as_called("infer", llm="acme/one"), as_called("graph")
+    ("infer(llm='acme/one')", 'build_graph()')
     """
     caller = CALLER.get()
+    if caller == "python":
+        given = ", ".join(f"{option}={value!r}" for option, value in options.items())
+        return f"{_FUNCTIONS.get(name, name)}({given})"
+    flags = "".join(
+        f" --{option} {str(value).lower() if isinstance(value, bool) else shlex.quote(str(value))}"
+        for option, value in options.items()
+    )
+    is_script = caller == "script" and name in _SCRIPTS
+    return f"{_SCRIPTS[name] if is_script else f'toolassay {name}'}{flags}"
 
-    def spelled(found: re.Match[str]) -> str:
-        command, flags = _SCRIPTS.get(found[1]) or found[2], found[3]
-        if caller == "command":
-            return f"toolassay {command}{flags}"
-        words = shlex.split(flags)
-        given = (f"{name[2:]}={value!r}" for name, value in zip(words[::2], words[1::2], strict=True))
-        return f"{_FUNCTIONS[command]}({', '.join(given)})"
 
-    return text if caller == "script" else _COMMAND.sub(spelled, text)
+def made_by(name: str) -> str:
+    """The fix for a file that is missing or malformed: the command that makes it.
+
+    >>> made_by("infer")
+    'make it with infer()'
+    """
+    return f"make it with {as_called(name)}"
 
 
 class ToolassayError(Exception):
     """Something the user can fix. The command line prints it as one line, without a traceback.
 
     Args:
-        message: what is wrong; line breaks become spaces.
+        reason: what is wrong; line breaks become spaces.
         file: the file it is about, if any.
         line: the line in that file, counted from 1, if known.
         fix: what the user should do.
 
     Attributes:
         exit_code: the exit status of the command.
+
+    The other attributes are the arguments. The text is one line with all of them.
 
     >>> str(ToolassayError("not JSON", file="a.json", line=3, fix="remove the comma"))
     'a.json:3: not JSON. Fix: remove the comma'
@@ -72,16 +80,16 @@ class ToolassayError(Exception):
     exit_code = 1
 
     def __init__(
-        self, message: str, *, file: str | Path | None = None, line: int | None = None, fix: str | None = None
+        self, reason: str, *, file: str | Path | None = None, line: int | None = None, fix: str | None = None
     ) -> None:
-        place = "" if file is None else f"{file}: " if line is None else f"{file}:{line}: "
-        remedy = "" if fix is None else f". Fix: {fix}"
-        super().__init__(" ".join(f"{place}{message.rstrip('.')}{remedy}".split("\n")))
+        self.reason = reason.rstrip(".").replace("\n", " ")
         self.file = file
         self.line = line
-
-    def __str__(self) -> str:
-        return as_called(super().__str__())
+        self.fix = None if fix is None else fix.replace("\n", " ")
+        parts = [str(part) for part in (file, line) if part is not None]
+        place = f"{':'.join(parts)}: " if parts else ""
+        remedy = "" if fix is None else f". Fix: {self.fix}"
+        super().__init__(f"{place}{self.reason}{remedy}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The text is complete: `__init__` of a subclass may add to it.

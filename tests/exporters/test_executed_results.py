@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -56,14 +57,14 @@ def test_of_several_executions_of_one_id_the_last_counts(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("outcome", "fix"),
     [
-        ("failed", "fix the plan, then run toolassay execute"),
-        ("not_allowed", "run toolassay execute --allow_writes"),
-        ("in_doubt", "run toolassay execute"),
-        ("provider_error", "run toolassay execute"),
+        ("failed", "fix the plan, then run execute()"),
+        ("not_allowed", "run execute(allow_writes=True)"),
+        ("in_doubt", "run execute()"),
+        ("provider_error", "run execute()"),
     ],
 )
 def test_a_plan_that_did_not_run_is_refused(outcome: Outcome, fix: str, tmp_path: Path) -> None:
-    with pytest.raises(Unfit, match=rf"{outcome} \(sold out\); {fix}$"):
+    with pytest.raises(Unfit, match=re.escape(f"{outcome} (sold out); {fix}") + "$"):
         read(tmp_path, [replace(RUN, outcome=outcome, reason="sold out")])
 
 

@@ -82,8 +82,8 @@ def test_metrics_that_are_missing_are_named_with_what_makes_them(tmp_path: Path)
     (other / "predictions/m.json").write_text("{}\n")
     done = inside("report", "--data_dir", folder, other, "--llm", "m", "--llm", "n", "--out", tmp_path / "o")
     assert done.code == 3
-    assert f"no metrics of m. Fix: run toolassay evaluate --data_dir '{other}' --llm m" in done.err
-    assert f"run toolassay infer --data_dir {folder} --llm n, then toolassay evaluate likewise" in done.err
+    assert f"no metrics of m. Fix: run evaluate.py --data_dir '{other}' --llm m" in done.err
+    assert f"run inference.py --data_dir {folder} --llm n, then evaluate.py likewise" in done.err
     page = (tmp_path / "o/index.html").read_text()
     assert "Left out: " in page
     assert '<span class="mark">--trials</span> 2' in page, "a line does not break inside an option"

@@ -64,7 +64,7 @@ def test_a_run_in_progress_says_how_far_it_is(tmp_path: Path) -> None:
     journal = folder / "predictions/runs/random/journal.jsonl"
     os.utime(journal, (1, 1))
     (line,) = shown.progress()
-    assert "stopped; the same inference.py command continues" in line
+    assert "stopped; the same infer() command continues" in line
     assert 'http-equiv="refresh"' not in shown.current().read_text(encoding="utf-8")
 
 

@@ -274,7 +274,7 @@ def written_form(description: str) -> str:
 
 
 def drawn_value(place: ValuePlace, rng: Random, taken: Collection[str] = ()) -> Any:
-    """A value that a place allows, none of the texts `taken` if there is another; None if none is found.
+    """A value that a place allows, if possible not one of the texts `taken`; None if no value is found.
 
     >>> drawn_value(ValuePlace(Parameter("order_id"), path=("order_id",)), Random(1))
     'id-3201'

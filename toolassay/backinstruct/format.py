@@ -18,7 +18,7 @@ from toolassay.backinstruct.critics import Alignment, passes, verdicts_of
 from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.records import read_raw
 from toolassay.console.tables import Result, Table
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import ToolassayError, UsageError, as_called
 from toolassay.files.data_files import atomic_writer, keep_dated_copy, sha256_of
 from toolassay.graph import DependencyType
 from toolassay.records.data_folder import DataFolder
@@ -148,7 +148,7 @@ def _nothing(
 ) -> ToolassayError:
     """The error about a folder without any label, with the most common reasons."""
     if not refused and not left_out:
-        return ToolassayError("is empty", file=path, fix="generate samples with data_engine.py")
+        return ToolassayError("is empty", file=path, fix=f"generate samples with {as_called('generate')}")
     why = [f"{count} x {reason}" for reason, count in reasons.most_common(3)]
     why += [f"{left_out} x not passed by the critics ({critics})"] * bool(left_out)
     return ToolassayError(

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from toolassay.backinstruct.critics import Follow, RuleVerdict, rule_critic
 from toolassay.backinstruct.teacher_review import read_review
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, made_by
 from toolassay.files.data_files import read_json_lines, record_of
 from toolassay.records.dataset import PlanLink, RequestId, Sample, form_of
 from toolassay.tools.library import ToolLibrary
@@ -127,7 +127,7 @@ def read_raw(path: Path, seed: int | None = None) -> Iterator[RawSample]:
     Raises:
         UsageError: The file is missing, or a line is no sample or has another seed (names its number).
     """
-    for number, value in read_json_lines(path, fix="make it with data_engine.py"):
+    for number, value in read_json_lines(path, fix=made_by("generate")):
         sample = record_of(value, RawSample, file=path, line=number, fix="correct or remove that line")
         if seed not in (None, sample.seed):
             wrong = f"has a sample of seed {sample.seed}, not {seed}"

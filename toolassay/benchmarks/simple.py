@@ -38,7 +38,7 @@ from toolassay.benchmarks.security.probe import (
     wording,
 )
 from toolassay.benchmarks.security.probe_results import security_beside
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, made_by
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings, run_signature
 from toolassay.evaluation.item_detail import About, Axis, ItemAnswer, ItemGold, Section
 from toolassay.evaluation.items import ItemTrial, ScoredItem, trial_intervals
@@ -65,7 +65,6 @@ if TYPE_CHECKING:
 __all__ = ["About", "SimpleBenchmark", "SimpleItem"]
 
 DEFAULT_TOKENS = 2000
-_FIX = "make it with inference.py"
 
 
 class SimpleEntry(ItemEntry):
@@ -281,8 +280,8 @@ def _read_lines(trial: Trial) -> Iterator[SimpleLine]:
     Raises:
         UsageError: The file is missing or malformed.
     """
-    for number, value in read_json_lines(trial.output, fix=_FIX):
-        yield record_of(value, SimpleLine, file=trial.output, line=number, fix=_FIX)
+    for number, value in read_json_lines(trial.output, fix=made_by("infer")):
+        yield record_of(value, SimpleLine, file=trial.output, line=number, fix=made_by("infer"))
 
 
 class SimpleWork(Work):

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from toolassay.benchmarks.registry import benchmark_of, default_benchmark
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import ToolassayError, UsageError, made_by
 from toolassay.files.data_files import copy_file, write_json
 from toolassay.graph import ToolGraph
 from toolassay.records.data_folder import DataFolder, Say, find_file
@@ -91,7 +91,7 @@ def work_folder(
         folder.tool_desc: None if tool_desc is None else find_file(tool_desc, given),
     }
     if sources[folder.graph_desc] is None and not folder.graph_desc.exists():
-        raise UsageError("no such file", file=folder.graph_desc, fix="make it with generate_graph.py")
+        raise UsageError("no such file", file=folder.graph_desc, fix=made_by("graph"))
     copies: dict[Path, Path] = {}
     for target, source in sources.items():
         if source is None:

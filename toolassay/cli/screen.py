@@ -9,7 +9,6 @@ from contextvars import ContextVar
 import click
 
 from toolassay.console.screen import WARNING, Advance, Figures, Screen, console, no_progress, shown_progress
-from toolassay.errors import as_called
 
 _QUIET = ContextVar("quiet", default=False)
 
@@ -27,7 +26,7 @@ def quietly(quiet: bool) -> Iterator[None]:
 def say(text: str) -> None:
     """Print a notice on stderr."""
     if text.startswith(WARNING) or not _QUIET.get():
-        click.echo(as_called(text), err=True)
+        click.echo(text, err=True)
 
 
 def show(text: str) -> None:

@@ -16,7 +16,6 @@ from datetime import timedelta
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from toolassay.console.text_formatting import count_of, without_controls
-from toolassay.errors import as_called
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -134,7 +133,7 @@ SILENT = Screen()
 
 def _warn_in_notebook(text: str) -> None:
     if text.startswith(WARNING) and in_notebook():
-        print(without_controls(as_called(text)), file=sys.stderr)
+        print(without_controls(text), file=sys.stderr)
 
 
 def _progress_in_notebook(

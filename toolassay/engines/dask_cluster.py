@@ -29,7 +29,7 @@ from distributed import Client, Worker, WorkerPlugin
 from distributed.scheduler import KilledWorker
 
 from toolassay.engines.engine import AHEAD, Result, Shard, ShardTask, too_many_deaths
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import CALLER, Caller, ToolassayError, UsageError
 from toolassay.files.data_files import sha256_of
 from toolassay.files.locks import Closable
 from toolassay.version import __version__
@@ -206,7 +206,7 @@ def _cannot(what: str, url: str, error: Exception) -> ToolassayError:
 
 _CONNECT = 10  # seconds until a scheduler has to answer
 _FIRST_WORKER = 30  # seconds until a worker has to be there
-_LOOK = 5.0  # seconds between two looks at the workers, while a result is waited for
+_LOOK = 5.0  # seconds between checks of the workers while waiting for a result
 _NO_WORKER = 120.0  # seconds without any worker after which a command ends
 _FIX = "start one: dask scheduler, and on each machine: dask worker tcp://HOST:8786 --nthreads 1 --nworkers N"
 
@@ -279,7 +279,8 @@ class DaskCluster(Closable):
                     except StopIteration:
                         break
                     with self._connection():
-                        waiting.append(self._client.submit(_work_on, token, shard, pure=False))
+                        future = self._client.submit(_work_on, token, shard, CALLER.get(), pure=False)
+                        waiting.append(future)
                 if not waiting:
                     return
                 with self._connection():
@@ -357,7 +358,8 @@ _started: dict[str, Callable[[Any], Any]] = {}
 _one_at_a_time = threading.Lock()  # a worker with several threads works on one shard all the same
 
 
-def _work_on(token: str, shard: bytes) -> _Ended:
+def _work_on(token: str, shard: bytes, caller: Caller) -> _Ended:
+    CALLER.set(caller)
     with _one_at_a_time:
         try:
             if token not in _started:

@@ -18,6 +18,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from toolassay.engines.engine import AHEAD, MOST_DEATHS, Result, Shard, ShardTask, too_many_deaths
+from toolassay.errors import CALLER, Caller
 from toolassay.files.locks import Closable
 
 _GRACE = 1.0  # seconds
@@ -81,7 +82,9 @@ class Processes(Closable):
         is_alone = threading.active_count() == 1 and "torch" not in sys.modules
         way = "fork" if sys.platform == "linux" and is_alone else "spawn"
         context = multiprocessing.get_context(way)
-        return ProcessPoolExecutor(self.workers, mp_context=context, initializer=_begin, initargs=(task,))
+        return ProcessPoolExecutor(
+            self.workers, mp_context=context, initializer=_begin, initargs=(task, CALLER.get())
+        )
 
     def close(self) -> None:
         """Nothing to end: the processes of `map` end with it."""
@@ -125,8 +128,9 @@ _work: Callable[[Any], Any] | None = None
 _failure: Exception | None = None
 
 
-def _begin(task: ShardTask[Any, Any]) -> None:
+def _begin(task: ShardTask[Any, Any], caller: Caller) -> None:
     global _work, _failure
+    CALLER.set(caller)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
     signal.signal(signal.SIGTERM, _end)
     threading.Thread(target=_end_with_parent, daemon=True).start()

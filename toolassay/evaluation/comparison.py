@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from toolassay.console.tables import UNKNOWN, Cell, Result, Table, percent
 from toolassay.console.text_formatting import count_of, some_of
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, as_called
 from toolassay.evaluation.groups import ScoreGroup
 from toolassay.evaluation.items import (
     NAMED,
@@ -90,7 +90,7 @@ def scored_models(paths: Sequence[str], metrics_folder: Callable[[str], Path]) -
             path = items_path(metrics_folder(text) / f"{safe_name(text)}.json")
             name = text
         if not path.is_file():
-            fix = f"run evaluate.py --llm {name}, or check the name"
+            fix = f"run {as_called('evaluate', llm=name)}, or check the name"
             if Path(text).is_file():  # a metrics file that was copied alone
                 fix = f"copy the file of that name beside {Path(text).name}: the metrics folder has both"
             raise UsageError("no such file of items", file=path, fix=fix)
@@ -110,7 +110,7 @@ def torn(model: ScoredModel) -> Iterator[str]:
     if signed is not None and signed != sha256_of(model.items)[: len(signed)]:
         yield (
             f"warning: the items of {model.name} are not those its metrics were made with: "
-            f"run evaluate.py --llm {model.name} again"
+            f"run {as_called('evaluate', llm=model.name)} again"
         )
 
 
@@ -320,13 +320,13 @@ def _shared_metrics(
             raise UsageError(
                 f"'{name}' is no score that both {pair[0]} and {pair[1]} have",
                 file=table.path if name in base.metrics else base.path,
-                fix=f"choose --metric from {', '.join(shared)}, or run evaluate.py with it",
+                fix=f"choose --metric from {', '.join(shared)}, or run {as_called('evaluate')} with it",
             )
     if named:
         return list(dict.fromkeys(named))
     for owner, names in zip(pair, (base.metrics, table.metrics), strict=True):
         if alone := [name for name in names if name not in shared]:
-            fix = "; execute both with toolassay execute --predictions" if OUTCOME in alone else ""
+            fix = f"; execute both with {as_called('execute')} --predictions" if OUTCOME in alone else ""
             notes.append(f"only {owner} has {', '.join(alone)}: left out{fix}")
     return shared
 

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from toolassay.console.text_formatting import some_of
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, as_called, made_by
 from toolassay.evaluation.groups import ScoreGroup
-from toolassay.evaluation.metrics_file import FIX, changed_parts, file_parts, read_signature
+from toolassay.evaluation.metrics_file import changed_parts, file_parts, read_signature
 from toolassay.files.data_files import (
     atomic_target,
     compact_json,
@@ -45,7 +45,6 @@ OUTCOME = "outcome"
 HARMLESS = "no_unwanted_changes"
 """Score of an executed item: 0 if the plan changed what the gold plan leaves, or leaves otherwise."""
 OUTCOMES = (OUTCOME, HARMLESS)
-_EXECUTE_AGAIN = "run the same toolassay execute command again"
 
 
 def items_path(metrics: Path) -> Path:
@@ -83,7 +82,7 @@ class ItemTrial(msgspec.Struct, frozen=True):
         trial: Number of the trial, from 0.
         outcome: Outcome of the run, e.g. "answered".
         scores: Its strict scores by name; None if a score is not defined for the item.
-        unwanted: Number of its unwanted changes; None where nothing is carried out or seen.
+        unwanted: Number of its unwanted changes; None where nothing is executed or seen.
     """
 
     trial: int
@@ -291,10 +290,14 @@ def read_executed(items: Path) -> ExecutedPredictions | None:
         verdicts = {str(line.key): line.verdicts for line in lines}
         unjudged = frozenset(map(str, summary.get("unjudged", ())))
     except (KeyError, TypeError, ValueError):
-        raise UsageError("holds no verdicts on outcomes", file=path, fix=_EXECUTE_AGAIN) from None
+        raise UsageError("holds no verdicts on outcomes", file=path, fix=_execute_again()) from None
     problem = _problem(parts, metrics)
     stability = summary.get("stability")
     return ExecutedPredictions(parts.get("executor", ""), verdicts, unjudged, problem, stability)
+
+
+def _execute_again() -> str:
+    return f"run the same {as_called('execute')} command again"
 
 
 def _problem(parts: Mapping[str, str], metrics: Path) -> str:
@@ -302,7 +305,7 @@ def _problem(parts: Mapping[str, str], metrics: Path) -> str:
     if parts.get("executor") == SIMULATOR:
         return "its executions are simulated, which never rank"
     if "predictions" not in parts:
-        return f"an earlier version judged its executions: {_EXECUTE_AGAIN}"
+        return f"an earlier version judged its executions: {_execute_again()}"
     scored = file_parts(metrics)
     names = ("predictions", "data", "trials")
     now = {name: (name, scored[name]) for name in names if name in scored}
@@ -310,7 +313,9 @@ def _problem(parts: Mapping[str, str], metrics: Path) -> str:
     if gold is not None:
         now["gold"] = "executions of the gold plans", sha256_of(gold)
     for _, what in changed_parts(parts, now):
-        return f"it was executed with other {what} than now: run evaluate.py, and {_EXECUTE_AGAIN}"
+        return (
+            f"it was executed with other {what} than now: run {as_called('evaluate')}, and {_execute_again()}"
+        )
     return ""
 
 
@@ -320,8 +325,9 @@ def read_items(path: Path) -> Iterator[ScoredItem]:
     Raises:
         UsageError: The file is missing, or a line is malformed.
     """
-    lines = read_json_lines(path, fix=FIX)
-    items = (record_of(value, ScoredItem, file=path, line=number, fix=FIX) for number, value in lines)
+    fix = made_by("evaluate")
+    lines = read_json_lines(path, fix=fix)
+    items = (record_of(value, ScoredItem, file=path, line=number, fix=fix) for number, value in lines)
     executed = read_executed(path)
     return items if executed is None or executed.problem else map(executed.judged, items)
 
@@ -397,7 +403,7 @@ def read_table(path: Path, group: ScoreGroup, *, first_trial: bool = False) -> I
             unscored[item.id] = item.outcome
             continue
         if item.id in rows:
-            raise UsageError(f"holds the item {item.id!r} twice", file=path, fix=FIX)
+            raise UsageError(f"holds the item {item.id!r} twice", file=path, fix=made_by("evaluate"))
         rows[item.id] = len(rows)
         scores_of_item = map(item.scores.get, metrics)
         scores.extend(math.nan if score is None else score for score in scores_of_item)
@@ -407,7 +413,7 @@ def read_table(path: Path, group: ScoreGroup, *, first_trial: bool = False) -> I
         raise UsageError(
             f"no item of {group.key} was asked and answered",
             file=path,
-            fix="run inference.py, then evaluate.py",
+            fix=f"run {as_called('infer')}, then {as_called('evaluate')}",
         )
     if metrics is None:
         raise UsageError(f"holds no item of {group.key}", file=path, fix="check --split and --n_tools")

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, made_by
 from toolassay.files.data_files import read_json, write_json
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.runs.outcomes import CHOSEN, NO_TOOLS, WORDINGS, AskedCounts, excluded_phrase
@@ -102,7 +102,6 @@ def changed_parts(parts: Mapping[str, str], now: Mapping[str, tuple[str, str]]) 
             yield part, file
 
 
-FIX = "make it with evaluate.py"
 SECURITY = "security"
 STABILITY = "stability"
 RETRIEVAL = "retrieval"
@@ -168,12 +167,14 @@ def read_groups(path: Path) -> dict[str, MetricsGroup]:
     Raises:
         UsageError: The file is missing, or not a metrics file.
     """
-    groups = read_json(path, fix=FIX)
+    groups = read_json(path, fix=made_by("evaluate"))
     if not isinstance(groups, dict) or not groups:
-        raise UsageError("is not a metrics file: it has no groups", file=path, fix=FIX)
+        raise UsageError("is not a metrics file: it has no groups", file=path, fix=made_by("evaluate"))
     for key, numbers in groups.items():
         if not isinstance(numbers, dict) or not isinstance(numbers.get("strict", {}), dict):
-            raise UsageError(f"is not a metrics file: group '{key}' has no metrics", file=path, fix=FIX)
+            raise UsageError(
+                f"is not a metrics file: group '{key}' has no metrics", file=path, fix=made_by("evaluate")
+            )
     return {key: MetricsGroup(numbers) for key, numbers in groups.items()}
 
 
@@ -253,7 +254,7 @@ def standing_of(path: Path, group: str, read: Callable[[Mapping[str, Any]], Stan
         return Standing(strict, compat, chosen.signature, chosen.parts, chosen.excluded)
     except (KeyError, TypeError, AttributeError, ValueError):
         raise UsageError(
-            f"is not a metrics file: group '{group}' cannot be read", file=path, fix=FIX
+            f"is not a metrics file: group '{group}' cannot be read", file=path, fix=made_by("evaluate")
         ) from None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, as_called
 from toolassay.files.data_files import safe_name
 from toolassay.records.data_folder import DataFolder
 from toolassay.runs.manifest import recorded_settings
@@ -27,7 +27,7 @@ def models_of(data_dir: str | Path, prediction_dir: str | Path = "predictions") 
     folder = prediction_folder(DataFolder(Path(data_dir)).require().path, Path(prediction_dir))
     files = sorted(folder.glob("*.json"))
     if not files:
-        raise UsageError("holds no prediction file", file=folder, fix="make one with inference.py")
+        raise UsageError("holds no prediction file", file=folder, fix=f"make one with {as_called('infer')}")
     return [model_name(folder, path.stem) for path in files]
 
 
@@ -70,7 +70,7 @@ def prediction_file(data_dir: Path, prediction_dir: Path, llm: str) -> Path:
             raise UsageError(
                 "does not exist: no item of this run has an answer yet",
                 file=path,
-                fix="run the same inference.py command again; it reports why items failed",
+                fix=f"run the same {as_called('infer')} command again; it reports why items failed",
             )
         predictions = ", ".join(sorted(file.stem for file in folder.glob("*.json"))) or "none"
         raise UsageError("no such prediction file", file=path, fix=f"check --llm; found: {predictions}")

@@ -13,7 +13,7 @@ import msgspec
 
 from toolassay.console.screen import Screen
 from toolassay.console.text_formatting import count_of, some_of
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, made_by
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.evaluation.metrics_file import RUN_KEYS, SECURITY, MetricsGroup
 from toolassay.files.data_files import read_json_lines
@@ -123,7 +123,7 @@ class LineComparison:
         Raises:
             UsageError: The file cannot be read.
         """
-        with LineIndex(file, fix="make it with inference.py") as before:
+        with LineIndex(file, fix=made_by("infer")) as before:
             met = set()
             for line in map(msgspec.to_builtins, lines):
                 self.compared += 1

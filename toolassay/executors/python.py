@@ -1,28 +1,21 @@
-"""Executes calls of Python functions, in a process of their own with bounds on time, output and memory.
-
-Run as a program, this module is that process: it reads a call a line and writes a result a line.
-"""
+"""Executes calls of Python functions, in a process of their own with bounds on time, output and memory."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import inspect
 import json
 import os
 import secrets
 import sys
-import threading
-import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from toolassay.errors import UsageError
-from toolassay.executors import PythonExecution
+from toolassay.executors import PythonExecution, function_process
 from toolassay.executors.executor import (
     CallLimits,
     CallResult,
@@ -33,6 +26,7 @@ from toolassay.executors.executor import (
     Refusal,
     one_line,
 )
+from toolassay.executors.function_process import FunctionAnswer, FunctionCall, FunctionSource
 from toolassay.executors.workspace import (
     CopiedEnvironment,
     PooledExecutor,
@@ -47,7 +41,6 @@ _START_SECONDS = 60.0  # to import the module of the functions
 _END_SECONDS = 5.0  # until the status of a process that was killed arrives
 _LONGEST_ESCAPE = 6  # bytes in JSON for a byte of a text: "\\u0007"
 _READ = 2**16  # bytes at once
-_PARENT_SECONDS = 0.5  # between two looks at whether the parent lives
 
 
 @asynccontextmanager
@@ -112,27 +105,6 @@ class _OpenPython(PooledExecutor["_PythonEnvironment"]):
         return "" if name in self._names else f"the module has no function '{name}'"
 
 
-class _Source(msgspec.Struct):
-    """The first message: where the functions are, the bytes of memory for them, and what begins an answer."""
-
-    functions: str
-    memory: int
-    mark: str
-
-
-class _FunctionCall(msgspec.Struct):
-    function: str
-    arguments: Arguments
-
-
-class _Answer(msgspec.Struct, omit_defaults=True):
-    """The names of the functions after the first message, a result, or an error in words."""
-
-    names: list[str] = []
-    result: Any = None
-    error: str | None = None
-
-
 class _PythonEnvironment(CopiedEnvironment):
     def __init__(self, opened: _OpenPython, workspace: Workspace | None) -> None:
         super().__init__(workspace, opened.keys)
@@ -157,13 +129,13 @@ class _PythonEnvironment(CopiedEnvironment):
             name="functions",
             command=sys.executable,
             # -P: a file of the workspace must not be found in place of a module of the same name.
-            args=("-P", "-m", __name__),
+            args=("-P", function_process.__file__),
             env={**opened.passed, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             cwd=None if self.workspace is None else str(self.workspace.path),
         )
         try:
             self._server = await ServerProcess.start(config, stderr=asyncio.subprocess.DEVNULL)
-            source = _Source(str(opened.functions), opened.limits.memory_bytes, self._mark)
+            source = FunctionSource(str(opened.functions), opened.limits.memory_bytes, self._mark)
             ready = await self._answer(source, _START_SECONDS)
             if ready.error:
                 raise EnvironmentFailure(ready.error)
@@ -172,7 +144,7 @@ class _PythonEnvironment(CopiedEnvironment):
             await self.close()
             raise
 
-    async def _answer(self, message: _Source | _FunctionCall, seconds: float) -> _Answer:
+    async def _answer(self, message: FunctionSource | FunctionCall, seconds: float) -> FunctionAnswer:
         """Send a message; the answer."""
         assert self._server is not None
         calls = self._server.process.stdin
@@ -191,7 +163,7 @@ class _PythonEnvironment(CopiedEnvironment):
                         raise EnvironmentFailure("the result is larger than --max_result allows")
             if piece:
                 # What functions write to the stream themselves comes before the answer and has no mark.
-                return msgspec.convert(self.stored(json.loads(text.rpartition(mark)[2])), _Answer)
+                return msgspec.convert(self.stored(json.loads(text.rpartition(mark)[2])), FunctionAnswer)
         except TimeoutError:
             raise EnvironmentFailure(f"the function did not return within {seconds:g} s") from None
         with contextlib.suppress(TimeoutError):
@@ -206,7 +178,7 @@ class _PythonEnvironment(CopiedEnvironment):
         self.has_failed = True  # until there is an answer
         if has_ended(self._server.process):
             raise NotCalled("the process of the functions ended before the call")
-        message = _FunctionCall(_function_name(tool), self.with_real_paths(arguments))
+        message = FunctionCall(_function_name(tool), self.with_real_paths(arguments))
         answer = await self._answer(message, self._opened.limits.seconds)
         self.has_failed = False
         if answer.error is not None:
@@ -228,105 +200,3 @@ class _PythonEnvironment(CopiedEnvironment):
 def _function_name(tool: Tool) -> str:
     name = tool.source.get("function")
     return name if isinstance(name, str) else tool.id
-
-
-# The process of the functions
-
-
-def main() -> None:
-    """Serve the functions of a module: a call a line from the standard input, a result a line.
-
-    The first line has the source of the functions, and the bytes of memory.
-    """
-    _end_with_parent()
-    # What functions and their children print must not reach the results.
-    results = os.dup(1)
-    calls = os.fdopen(os.dup(0), encoding="utf-8", errors="surrogatepass")
-    null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, 0)
-    os.dup2(null, 1)
-    process = os.getpid()
-
-    def answer(value: _Answer) -> None:
-        if os.getpid() != process:  # a fork of a function that returned as well
-            os._exit(1)
-        with open(results, "wb", closefd=False) as stream:
-            stream.write(f"\n{first.mark}{json.dumps(msgspec.to_builtins(value))}\n".encode())
-
-    import psutil  # type: ignore[import-untyped]
-    import pydantic  # noqa: F401  # before the limit, which is for the functions
-    import pydantic_core  # noqa: F401
-
-    from toolassay.importers.python import imported_module
-
-    first = msgspec.convert(json.loads(calls.readline()), _Source)
-    with contextlib.suppress(ImportError, OSError, ValueError):
-        import resource
-
-        limit = first.memory + psutil.Process().memory_info().vms
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-
-    with contextlib.ExitStack() as stack:
-        try:
-            module = stack.enter_context(imported_module(first.functions))
-        except UsageError as error:
-            answer(_Answer(error=str(error)))
-            return
-        functions = {name: value for name, value in vars(module).items() if callable(value)}
-        answer(_Answer([name for name in functions if not name.startswith("_")]))
-        for line in calls:
-            call = msgspec.convert(json.loads(line), _FunctionCall)
-            answer(_called(functions.get(call.function), call.arguments))
-
-
-def _end_with_parent() -> None:
-    """End this process when its parent has ended, even while a function runs without end."""
-    parent = os.getppid()
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(_PARENT_SECONDS)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-def _called(function: Callable[..., Any] | None, arguments: Arguments) -> _Answer:
-    """The result of a function as JSON, or its error in words."""
-    from pydantic import ConfigDict, ValidationError, validate_call
-    from pydantic_core import to_jsonable_python
-
-    if function is None:
-        return _Answer(error="there is no such function")
-    try:
-        typed = validate_call(config=ConfigDict(arbitrary_types_allowed=True))(function)
-        result = typed(**arguments)
-        if inspect.isawaitable(result):
-            result = asyncio.run(_awaited(result))
-        value = to_jsonable_python(result, fallback=str, inf_nan_mode="null")
-        json.dumps(value)  # some values are nested too deeply for it
-        return _Answer(result=value)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        location = ".".join(map(str, first["loc"]))
-        return _Answer(error=f"{location}: {first['msg']}")
-    except MemoryError:
-        os._exit(137)  # as a process that is killed for its memory
-    except BaseException as error:  # also of `sys.exit`, with which functions report wrong arguments
-        return _Answer(error=_shown(error))
-
-
-def _shown(error: BaseException) -> str:
-    """An exception in words, whose own text may fail."""
-    try:
-        return f"{type(error).__name__}: {error}"
-    except Exception:
-        return type(error).__name__
-
-
-async def _awaited(result: Any) -> Any:
-    return await result
-
-
-if __name__ == "__main__":
-    main()

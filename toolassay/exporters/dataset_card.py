@@ -17,6 +17,7 @@ import yaml
 
 from toolassay.console.tables import Table, markdown_escaped
 from toolassay.console.text_formatting import count_of
+from toolassay.errors import as_called
 from toolassay.exporters.executed_results import Marking, PlanResults
 from toolassay.exporters.export_format import ExportFormat, ResultForm, columns
 from toolassay.exporters.sample_selection import NOT_CHECKED
@@ -63,7 +64,7 @@ def read_funnel(path: Path) -> Funnel | None:
     Raises:
         UsageError: The file is malformed.
     """
-    fix = "run toolassay check again, or remove the file"
+    fix = f"run {as_called('check')} again, or remove the file"
     return record_of(read_json(path), Funnel, file=path, fix=fix) if path.exists() else None
 
 

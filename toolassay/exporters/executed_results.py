@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from toolassay.errors import as_called
 from toolassay.files.data_files import LineRange, line_ranges, map_texts, read_json_lines, readable, record_of
 from toolassay.graph import DependencyType
 from toolassay.plans.call_plan import Argument, Call, CallPlan, Unfit, slots_of
@@ -22,11 +23,17 @@ from toolassay.tools.library import ToolLibrary
 
 Marking = Literal["executed", "simulated"]
 """Whether results are those of a tool or of its simulation."""
-_RUN = "run toolassay execute"
-_FIXES: Mapping[Outcome, str] = {
-    "failed": f"fix the plan, then {_RUN}",
-    "not_allowed": f"{_RUN} --allow_writes",
-}
+
+
+def _fix(outcome: Outcome) -> str:
+    """What to do about a plan without results."""
+    match outcome:
+        case "failed":
+            return f"fix the plan, then run {as_called('execute')}"
+        case "not_allowed":
+            return f"run {as_called('execute', allow_writes=True)}"
+        case _:
+            return f"run {as_called('execute')}"
 
 
 @dataclass(frozen=True)
@@ -96,10 +103,12 @@ class ExecutedResults:
             UsageError: The file is missing, or a line is malformed (names its number).
         """
         places: dict[str, LineRange] = {}
-        fix = "make it with toolassay execute, or use --results references"
+        fix = f"make it with {as_called('execute')}, or use --results references"
         for lines in line_ranges(path, 1, fix=fix):
             for number, value in read_json_lines(path, lines=lines):
-                one = record_of(value, _OfSample, file=path, line=number, fix=f"{_RUN} again")
+                one = record_of(
+                    value, _OfSample, file=path, line=number, fix=f"run {as_called('execute')} again"
+                )
                 places[_key(one.id)] = lines
         return cls(path, places, library, kind)
 
@@ -111,16 +120,21 @@ class ExecutedResults:
             UsageError: The line is malformed.
         """
         if (lines := self._lines.get(_key(request_id))) is None:
-            raise Unfit(f"has no execution of this sample; {_RUN}", self._path.name)
+            raise Unfit(f"has no execution of this sample; run {as_called('execute')}", self._path.name)
         ((number, value),) = read_json_lines(self._path, lines=lines)
-        execution = record_of(value, Execution, file=self._path, line=number, fix=f"{_RUN} again")
+        execution = record_of(
+            value, Execution, file=self._path, line=number, fix=f"run {as_called('execute')} again"
+        )
         if execution.plan != plan.fingerprint:
-            raise Unfit(f"has an execution of an earlier version of this plan; {_RUN}", self._path.name)
+            raise Unfit(
+                f"has an execution of an earlier version of this plan; run {as_called('execute')}",
+                self._path.name,
+            )
         if execution.outcome != "ran":
             why = f" ({execution.reason})" if execution.reason else ""
             raise Unfit(
                 f"has no results of this sample, its outcome is {execution.outcome}{why}; "
-                f"{_FIXES.get(execution.outcome, _RUN)}",
+                f"{_fix(execution.outcome)}",
                 self._path.name,
             )
         nodes = plan.nodes or range(plan.size)
@@ -137,7 +151,7 @@ class ExecutedResults:
         where = f"task_nodes[{node}]"
         executed = execution.call_of(node)
         if executed is None or executed.tool != tool:
-            raise Unfit(f"has no result in {self._path.name}; {_RUN}", where)
+            raise Unfit(f"has no result in {self._path.name}; run {as_called('execute')}", where)
         call = _call_of(executed)
         if call is None:
             raise Unfit("was executed with a value that JSON does not have, such as NaN", where)
@@ -282,7 +296,7 @@ def _described(value: Any) -> str:
     """One line for a value; empty if it is empty."""
     if isinstance(value, Mapping):
         fields = list(_fields(value))
-        # A long text is shown only if there is nothing else.
+        # A long text is shown only if the result has nothing shorter.
         shown = [one for one in fields if not one.is_long] or fields
         return ", ".join(f"{one.name}: {one.text}" for one in shown[:_MOST_FIELDS])
     if not isinstance(value, list):

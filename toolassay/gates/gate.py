@@ -22,6 +22,7 @@ from toolassay.backinstruct.critics import Spellings
 from toolassay.backinstruct.generator import Turn
 from toolassay.backinstruct.teacher_review import TeacherVerdict
 from toolassay.console.text_formatting import some_of
+from toolassay.errors import made_by
 from toolassay.files.data_files import read_json_lines, record_of
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.plans.gold import Gold
@@ -91,7 +92,7 @@ def read_gates(path: Path) -> Iterator[CheckedSample]:
     Raises:
         UsageError: the file is missing, or a line has another form (names its number).
     """
-    fix = "make it with toolassay check"
+    fix = made_by("check")
     for number, value in read_json_lines(path, fix=fix):
         row = record_of(value, CheckedSample, file=path, line=number, fix=fix)
         found = [replace(one, gate=current_name(one.gate)) for one in row.findings]
@@ -208,7 +209,7 @@ def level_of(states: Iterable[State]) -> Level:
     return "quarantine" if found & {"quarantine", "unknown"} else "pass"
 
 
-# Reasons stand in lists and table cells: a longer quotation would hide the sentence around it.
+# Reasons are shown in lists and table cells: a longer quotation would hide the sentence around it.
 _LONGEST_QUOTE = 60
 _short = reprlib.Repr()
 _short.maxlevel, _short.maxstring, _short.maxother = 3, _LONGEST_QUOTE, _LONGEST_QUOTE

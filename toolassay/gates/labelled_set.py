@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, made_by
 from toolassay.files.data_files import LineRange, line_ranges, stamp_of
 from toolassay.plans.gold import Gold
-from toolassay.records.dataset import LABELS_FIX, read_labels
+from toolassay.records.dataset import read_labels
 from toolassay.records.requests import key_of
 
 SHARD = 200
@@ -77,7 +77,7 @@ class LabelledSet:
         Raises:
             UsageError: the file is missing, malformed (with the line) or empty.
         """
-        stamp, parts = stamp_of(path), list(line_ranges(path, SHARD, fix=LABELS_FIX))
+        stamp, parts = stamp_of(path), list(line_ranges(path, SHARD, fix=made_by("format")))
         # By a hash of 64 bits, to save memory: two of a million ids share one with probability 3e-8.
         first, repeated, size = dict[int, int](), dict[int, int](), 0
         for number, record in read_labels(path):

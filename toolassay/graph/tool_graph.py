@@ -8,7 +8,6 @@ gives. *temporal*: any order is possible. *schema*: a field of a tool's result c
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -17,7 +16,7 @@ from typing import IO, Any, Literal, NamedTuple, cast, get_args
 
 from toolassay.console.text_formatting import some_of
 from toolassay.declarations import Option
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, as_called, made_by
 from toolassay.files.data_files import line_of_item, read_json, write_nodes
 from toolassay.graph.dependencies import Dependency, DependencyLinks
 from toolassay.graph.links import COMPLETE, CompleteLinks, Links, ListedLinks, NumberedLink, TypedLinks
@@ -62,8 +61,8 @@ def agreed_tools(
         raise ToolFilesDiffer(
             f"differs from {nodes.path or 'the graph'}: {what}",
             file=tools.path,
-            fix=f"regenerate the graph: generate_graph.py --data_dir {shlex.quote(str(folder))} "
-            f"--tool_desc {shlex.quote(str(tools.path))}",
+            fix="regenerate the graph: "
+            + as_called("graph", data_dir=str(folder), tool_desc=str(tools.path)),
         )
     merged = [replace(tool, inputs=nodes[tool.id].inputs, outputs=nodes[tool.id].outputs) for tool in tools]
     edited = [tool.id for tool in merged if tool.to_json() != nodes[tool.id].to_json()]
@@ -286,9 +285,9 @@ class ToolGraph:
         from toolassay.graph.graph_file import LinkReader, WrittenLinks, read_graph_file
 
         path = Path(path)
-        value = read_graph_file(path, fix="make it with generate_graph.py")
+        value = read_graph_file(path, fix=made_by("graph"))
         if not isinstance(value, dict) or "links" not in value:
-            raise UsageError("has no links", file=path, fix="make the graph with generate_graph.py")
+            raise UsageError("has no links", file=path, fix=f"make the graph with {as_called('graph')}")
         # Implied links depend on the spelling of types with which the file was written.
         normalise_types = normalise_types and value.get("normalise_types") is not False
         library = ToolLibrary.from_json(value, path=path, normalise_types=normalise_types)

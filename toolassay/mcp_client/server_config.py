@@ -70,8 +70,6 @@ class ServerError(UsageError):
     """A server that cannot be started, reached or listed.
 
     Attributes:
-        reason: What is wrong, one clause without the name of the server.
-        fix: What to do.
         code: Of the JSON-RPC error that the server answered with, if it did.
         is_unsent: Whether the request surely did not reach the server's tools.
     """
@@ -81,8 +79,6 @@ class ServerError(UsageError):
     ) -> None:
         super().__init__(reason, file=server, fix=fix)
         self.is_unsent = is_unsent
-        self.reason = reason
-        self.fix = fix
         self.code = code
 
 

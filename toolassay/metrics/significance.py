@@ -183,7 +183,7 @@ class PairTests(NamedTuple):
         return all(self.difference[leader, one] > 0 and self.p[leader, one] < LEVEL for one in others)
 
     def may_be_best(self, models: Sequence[int]) -> list[int]:
-        """The places in `models` of those that none of them is significantly better than, over all pairs."""
+        """The positions in `models` of those that no other is significantly better than, over all pairs."""
         return [
             place
             for place, one in enumerate(models)

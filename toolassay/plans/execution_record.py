@@ -8,6 +8,7 @@ from typing import Any, Literal, TypedDict
 
 import msgspec
 
+from toolassay.errors import as_called, made_by
 from toolassay.files.data_files import read_json_lines, record_of
 from toolassay.records.dataset import RequestId
 
@@ -147,5 +148,5 @@ def read_executions(path: Path) -> Iterator[Execution]:
     Raises:
         UsageError: The file is missing, or a line is malformed (names its number).
     """
-    for number, value in read_json_lines(path, fix="make it with toolassay execute"):
-        yield record_of(value, Execution, file=path, line=number, fix="run toolassay execute again")
+    for number, value in read_json_lines(path, fix=made_by("execute")):
+        yield record_of(value, Execution, file=path, line=number, fix=f"run {as_called('execute')} again")

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, made_by
 from toolassay.files.data_files import Line, LineRange, read_json, read_json_lines, record_of, values_in
 from toolassay.graph import FieldPair, Link
 from toolassay.tools.output_paths import Reference, parse_reference
@@ -224,7 +224,7 @@ def read_requests(path: str | Path) -> Iterator[Request]:
         UsageError: The file is missing or a line is malformed (names its number).
     """
     path = Path(path)
-    for number, value in read_json_lines(path, fix=LABELS_FIX):
+    for number, value in read_json_lines(path, fix=made_by("format")):
         record = label_record(path, number, value)
         text = record.get("user_request")
         if not isinstance(text, str):
@@ -232,7 +232,6 @@ def read_requests(path: str | Path) -> Iterator[Request]:
         yield Request(record["id"], text, number)
 
 
-LABELS_FIX = "make it with format_data.py"
 """What an error advises if a file of labels is missing."""
 
 
@@ -247,7 +246,7 @@ def read_labels(path: str | Path, lines: LineRange | None = None) -> Iterator[Li
         UsageError: The file is missing or a line is malformed (names its number).
     """
     path = Path(path)
-    for number, value in read_json_lines(path, lines=lines, fix=LABELS_FIX):
+    for number, value in read_json_lines(path, lines=lines, fix=made_by("format")):
         yield Line(number, label_record(path, number, value))
 
 
@@ -356,7 +355,7 @@ class WrittenSplits(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             UsageError: It is missing or malformed.
         """
-        fix = "make it with toolassay split"
+        fix = made_by("split")
         return record_of(read_json(path, fix=fix), cls, file=path, fix=fix)
 
     def ids(self, split: str) -> list[RequestId] | None:

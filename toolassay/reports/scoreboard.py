@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolassay.console.tables import UNKNOWN, Cell, Table, Value, money, percent, percent_interval, seconds
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, as_called
 from toolassay.evaluation.items import ItemTable
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.metrics.significance import LEVEL, compare_all, compare_pairs
@@ -101,12 +101,14 @@ def choose_score(scores: Sequence[str], contenders: Sequence[Contender]) -> str:
     """The first score by which models can be ranked: one that all have, and that is not 0 for all of them.
 
     Raises:
-        UsageError: They share none of the scores.
+        UsageError: They have no score in common.
     """
     tables = [table for contender in contenders for table in contender.tables]
     shared = [score for score in scores if all(score in table.metrics for table in tables)]
     if contenders and not shared:
-        raise UsageError(f"no file of items has the score {scores[0]}", fix="run evaluate.py again")
+        raise UsageError(
+            f"no file of items has the score {scores[0]}", fix=f"run {as_called('evaluate')} again"
+        )
     ranked = [table for contender in contenders if contender.is_ranked for table in contender.tables]
     useful = (score for score in shared if any(table.columns([score]).any() for table in ranked))
     return next(useful, shared[0])
@@ -145,7 +147,7 @@ class ScoreMatrix:
                     item = folder, key, int(table.labels[row])
                     if item not in places:
                         places[item] = len(places)
-                        # A cluster of one folder is none of another one.
+                        # Clusters of different folders are different, even under one number.
                         clusters.append(int(table.clusters[row]) ^ folder)
                     cells.append((places[item], column, values[row]))
         scores = np.full((len(places), len(contenders)), np.nan)

@@ -214,7 +214,7 @@ def take_sheet(
                 seen_ids.add(id_text(sample.id))
                 record = _record(session, sample, row, reviewer, log, insist=insist)
             except UsageError as error:
-                problems.append((row, str(error).split(". Fix: ")[0]))
+                problems.append((row, error.reason))
                 continue
             if record is not None:
                 saved.append(record)

@@ -20,7 +20,7 @@ import msgspec
 from msgspec import structs
 
 from toolassay.console.screen import WARNING, Screen
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import ToolassayError, UsageError, as_called
 from toolassay.files.locks import Closable
 from toolassay.models import ChatRequest, ModelOptions
 from toolassay.models.protocol import Attempt
@@ -327,8 +327,8 @@ class Ledger(Closable):
                     f"{WARNING}the first {FIRST} answers all end at the token limit (finish reason length)"
                     f"{also if thinking else ''}. Raise it with --max_tokens N (or in --extra_body)"
                     "; where the server's context is the limit, raise that (llama.cpp: --n_ctx, vLLM: "
-                    "--max-model-len). inference.py --retry_malformed, or the same generate command, asks "
-                    "them again"
+                    f"--max-model-len). {as_called('infer', retry_malformed=True)}, or the same generate "
+                    "command, asks them again"
                 )
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolassay.console.screen import WARNING, Figures
-from toolassay.engines import open_engine
+from toolassay.engines import Engine, open_engine
 from toolassay.errors import UsageError
 from toolassay.files.data_files import keep_dated_copy, write_json
 from toolassay.files.locks import refuse_links
@@ -122,11 +122,10 @@ class Run:
             engine = choices.engine and opened.enter_context(open_engine(choices.engine))
             trial = self._trial
             facts = self._facts
-            run = self._settings
             screen = self._settings.screen
             folder = trial.run_folder
             output = self._output
-            record = RunRecord(folder, self._options, command=run.command, screen=screen)
+            record = RunRecord(folder, self._options, command=self._settings.command, screen=screen)
             batches = self._batches(record)
             models, _ = self._models(record, batches)
             self._work.prepare()
@@ -134,12 +133,7 @@ class Run:
             if any(map(is_served, models)):
                 screen.say(f"requests go to {self._options.endpoint}")
             summary = RunSummary()
-
-            def warn(verdict: Verdict) -> None:
-                record.tool_use(tools.facts)
-                screen.say(f"{WARNING}{_tools_warning(verdict, tools.facts, facts.noun)}")
-
-            tools = ToolArrival(models[trial.llm], read_manifest(folder).tool_use, warn)
+            tools = self._tool_arrival(models[trial.llm], record)
             about = {
                 "requests": facts.size,
                 "asked": facts.asked,
@@ -160,21 +154,15 @@ class Run:
                 try:
                     figures = partial(_figures, ledger, summary)
                     with screen.progress(facts.stage, facts.asked, figures) as advance:
-                        spread = None
-                        if engine:
-                            seed = self._options.extra_body.get(SEED)
-                            helpers = tuple(facts.helpers)
-                            task = ItemsTask(self._work.items, trial.llm, helpers, seed)
-                            spread = Spread(engine, task, journal, ledger, facts.asked)
-                        most = run.limits.multiworker
+                        spread = self._spread(engine, journal) if engine else None
+                        most = self._settings.limits.multiworker
                         loop = Loop(most, advance, screen.interrupted, summary, retry, spread=spread)
                         if batches is not None:
                             most = max(1, min(facts.asked, MOST_REQUESTS))
                             loop = replace(loop, concurrency=most, in_progress=batches.count)
                         model = models[trial.llm] if trial.llm in FREE else tools
                         opened_run = OpenRun(model, models, journal, ledger, loop, record)
-                        work = self._work
-                        already = work.answer(opened_run, work.items, work.chosen)
+                        already = self._work.answer(opened_run, self._work.items, self._work.chosen)
                 finally:
                     written = self._work.write(output, journal)
                     record.tool_use(tools.facts)
@@ -187,6 +175,22 @@ class Run:
             inference = Inference(written.lines, already, summary, adopted, malformed=written.malformed)
             self._report(inference, retry, tools, warning)
             return inference
+
+    def _tool_arrival(self, model: ChatModel, record: RunRecord) -> ToolArrival:
+        """The model, watched for whether the tools of its requests reach it."""
+
+        def warn(verdict: Verdict) -> None:
+            record.tool_use(tools.facts)
+            self._settings.screen.say(f"{WARNING}{_tools_warning(verdict, tools.facts, self._facts.noun)}")
+
+        tools = ToolArrival(model, read_manifest(self._trial.run_folder).tool_use, warn)
+        return tools
+
+    def _spread(self, engine: Engine, journal: Journal) -> Spread:
+        """How the items are answered in the processes of an engine."""
+        seed = self._options.extra_body.get(SEED)
+        task = ItemsTask(self._work.items, self._trial.llm, tuple(self._facts.helpers), seed)
+        return Spread(engine, task, journal, self._ledger, self._facts.asked)
 
     def _compared(self) -> tuple[RetryPlan, dict[str, Any]]:
         """What this start asks again, and its settings as they are compared with those of the run."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.console.tables import Result
 from toolassay.console.text_formatting import count_of
 from toolassay.engines import Engine, open_engine
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, as_called, made_by
 from toolassay.executors.executor import CallResult
 from toolassay.files.data_files import (
     read_json,
@@ -426,7 +425,7 @@ def check_into(
             raise UsageError(
                 "no such file: --solver needs its requests",
                 file=folder.user_requests,
-                fix="make it with format_data.py",
+                fix=made_by("format"),
             )
         compared = [None] * (DUPLICATE in names) + [other] * (other is not None)
         whole_set = [repeat_gate(labels, one, bars, engine) for one in compared]
@@ -578,7 +577,7 @@ def _report(
         screen.say(f"the set is {BY_RULES}")
     screen.say(f"findings of each sample: {out / GATES}; picture: {out / FUNNEL_PICTURE}")
     if funnel.levels["quarantine"]:
-        aside = shlex.quote(str(out / QUARANTINE))
-        screen.say(f"to review the quarantined samples: toolassay review --data_dir {aside}")
+        aside = str(out / QUARANTINE)
+        screen.say(f"to review the quarantined samples: {as_called('review', data_dir=aside)}")
     if not funnel.levels["pass"]:
         screen.say(f"{WARNING}no sample passes")

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from toolassay.benchmarks.registry import SCORING_OPTIONS, benchmark_of
 from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.engines import EngineName, open_engine
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, as_called
 from toolassay.evaluation.evaluation import (
     Evaluations,
     FolderEvaluation,
@@ -98,14 +98,15 @@ def _finish(
         for number, ran, most in evaluation.short_trials:
             screen.say(
                 f"{WARNING}{evaluation.llm}: trial {number} has {ran} of {most} items: the others count with "
-                "fewer runs; the same inference.py command sends the rest"
+                f"fewer runs; the same {as_called('infer')} command sends the rest"
             )
         for group in evaluation.counted:
             if (counts := group.counts) and counts.partial:
                 screen.say(
                     f"{WARNING}{evaluation.llm}: {counts.phrase} (excluded: "
                     f"{group.excluded}); other items are not scored. The same "
-                    "inference.py command sends the rest; evaluate.py --limit N or --ids FILE scores a subset"
+                    f"{as_called('infer')} command sends the rest; --limit N or --ids FILE of "
+                    f"{as_called('evaluate')} scores a subset"
                 )
                 break
     if folder.benchmark.is_by_rules:

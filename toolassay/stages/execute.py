@@ -16,7 +16,7 @@ from toolassay.benchmarks.registry import EXECUTOR_OPTIONS, benchmark_executors,
 from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.console.tables import Result, Table
 from toolassay.console.text_formatting import count_of
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, as_called
 from toolassay.evaluation.items import items_path, read_items
 from toolassay.evaluation.metrics_file import signature_text
 from toolassay.evaluation.places import metrics_folder, prediction_file, recorded_model
@@ -111,10 +111,10 @@ def execute(
     else:
         file = prediction_file(folder.path, Path(prediction_dir), predictions)
         if benchmark.items.predicted_plans is None:
-            fix = "use toolassay evaluate"
+            fix = f"use {as_called('evaluate')}"
             raise UsageError(f"{title} judges predictions without this command", file=file, fix=fix)
         if (own_calls := _own_calls(file)) and own_calls != SIMULATOR:
-            fix = "use toolassay evaluate, which judges what they did"
+            fix = f"use {as_called('evaluate')}, which judges what they did"
             raise UsageError(f"the run itself made its calls ({own_calls})", file=file, fix=fix)
         for trial in _trials_of(file):
             plans = benchmark.items.predicted_plans(folder, trial.output, screen.say)
@@ -234,7 +234,9 @@ def judge_agent(
     if executor == SIMULATOR and not is_like_gold:
         return None
     if not is_like_gold:
-        problem = f"no gold plan was executed with '{executor}': run toolassay execute, then evaluate again"
+        problem = (
+            f"no gold plan was executed with '{executor}': run {as_called('execute')}, then evaluate again"
+        )
     elif len(start) == 1 and not ignore and begun - start:
         problem = "the gold plans were executed on another workspace: execute them on that of the agent"
     if problem:
@@ -422,7 +424,7 @@ def _disagreements(
 ) -> Iterator[str]:
     """How verdicts on plans and on outcomes differ, with some requests."""
     if not plans:
-        yield "for the verdicts on the plans beside these, run toolassay evaluate first"
+        yield f"for the verdicts on the plans beside these, run {as_called('evaluate')} first"
         return
     both = [
         (name, plans[str(name), number], verdict.correct)

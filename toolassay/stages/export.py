@@ -11,7 +11,7 @@ from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.console.tables import Result
 from toolassay.console.text_formatting import count_of
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import ToolassayError, UsageError, as_called
 from toolassay.evaluation.items import OUTCOMES, read_items
 from toolassay.exporters.dataset_card import (
     TRAJECTORIES,
@@ -144,9 +144,9 @@ def export(
             raise ToolassayError(
                 f"none of {count_of(len(labels), 'sample')} can be exported",
                 file=folder.data,
-                fix="see the warnings; toolassay check gives details, toolassay split writes new splits"
+                fix=f"see the warnings; {as_called('check')} explains them, {as_called('split')} splits anew"
                 if executed is None
-                else "see the warnings; run toolassay execute, or use --results references",
+                else f"see the warnings; run {as_called('execute')}, or use --results references",
             )
         stated = folder.benchmark.licence or folder.benchmark.license or "unknown"
         facts = CardFacts(
@@ -259,7 +259,7 @@ def _style(form: ChatForm, results: ResultForm, to: ExportFormat) -> ChatStyle:
     if form.recoveries and results != "executed":
         raise UsageError(
             f"--recoveries needs executed results, and these are '{results}'",
-            fix="run toolassay execute --wrong_calls SHARE, then use --results executed",
+            fix=f"run {as_called('execute', wrong_calls='SHARE')}, then use --results executed",
         )
     if form.recoveries and not to.shows_refusals:
         names = [one.name for one in formats() if one.shows_refusals]
@@ -293,7 +293,7 @@ def _recoveries(
     if len(possible) < wanted:
         screen.say(
             f"{WARNING}{count_of(wanted, 'chat')} should have a wrong call, but only {len(possible):,} of "
-            f"{count_of(count, 'sample')} have one. Fix: run toolassay execute --wrong_calls SHARE"
+            f"{count_of(count, 'sample')} have one. Fix: run {as_called('execute', wrong_calls='SHARE')}"
         )
     return drawn(possible, wanted, form.seed)
 

@@ -12,7 +12,7 @@ from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.console.tables import Table
 from toolassay.console.text_formatting import count_of, some_of
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, as_called
 from toolassay.exporters.exported_tools import ExportedTools, tool_exporter
 from toolassay.files.data_files import (
     atomic_writer,
@@ -111,7 +111,7 @@ def import_tools(
         _show_changes(changes, screen)
     _show_report(report, folder, screen)
     if before is not None and changes and folder.graph_desc.exists():
-        screen.say(f"{WARNING}{folder.graph_desc} belongs to the former tools: run toolassay graph")
+        screen.say(f"{WARNING}{folder.graph_desc} belongs to the former tools: run {as_called('graph')}")
     return report
 
 

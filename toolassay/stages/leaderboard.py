@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from msgspec import structs
 from toolassay.benchmarks.benchmark import Benchmark
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.console.tables import Table, percent
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, as_called
 from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
 from toolassay.evaluation.items import OUTCOMES, ItemTable, items_path, read_table
 from toolassay.evaluation.metrics_file import (
@@ -136,13 +135,12 @@ class ScoredFolder:
 
     def fix(self, model: str) -> str:
         """The command that writes the metrics of a model."""
-        flags = f"--data_dir {shlex.quote(self.given)} --llm {shlex.quote(model)}"
+        chosen = {"data_dir": self.given, "llm": model}
         if self.output(model) is None and not self.file(model).is_file():
-            return f"run toolassay infer {flags}, then toolassay evaluate likewise"
-        is_default = self.prediction_dir == "predictions"
-        return f"run toolassay evaluate {flags}" + f" --prediction_dir {shlex.quote(self.prediction_dir)}" * (
-            not is_default
-        )
+            return f"run {as_called('infer', **chosen)}, then {as_called('evaluate')} likewise"
+        if self.prediction_dir != "predictions":
+            chosen["prediction_dir"] = self.prediction_dir
+        return f"run {as_called('evaluate', **chosen)}"
 
     def read(self, model: str) -> Axes:
         """The axes of a model, not yet by outcome.
@@ -381,8 +379,8 @@ def leaderboard(
     check_editions({name: standing.parts for name, standing in standings.items()})
     remarks += differing_settings({name: standing.parts for name, standing in standings.items()})
     if without := sorted(BASELINES - standings.keys()):
-        flags = " or ".join(f"--llm {name}" for name in without)
-        remarks.append(f"no baseline yet: run toolassay infer {flags}, then toolassay evaluate --llm all")
+        commands = " or ".join(as_called("infer", llm=name) for name in without)
+        remarks.append(f"no baseline yet: run {commands}, then {as_called('evaluate', llm='all')}")
     headings, column = scores.headings, scores.sort_by
     if any(not one.problem for one in outcomes.values()):
         headings, column = (*_OUTCOMES, *headings), _OUTCOMES[0]
@@ -451,7 +449,7 @@ def _not_ranked(standings: Mapping[str, Standing], outcomes: Mapping[str, Outcom
     )
     for name in standings:
         if name not in outcomes:
-            yield f"{name} was not executed: run toolassay execute --predictions {shlex.quote(name)}"
+            yield f"{name} was not executed: run {as_called('execute', predictions=name)}"
         elif outcomes[name].note:
             yield f"{name}: {outcomes[name].note}"
 
@@ -471,7 +469,7 @@ def _where_metrics_are(path: Path) -> str:
     )
     if folders:
         return f"choose with --metrics_dir; folders with metrics in {path}: {', '.join(folders[:_NAMED])}"
-    return "make them with evaluate.py --llm all"
+    return f"make them with {as_called('evaluate', llm='all')}"
 
 
 def _check(what: str, given: str, known: Sequence[str]) -> None:

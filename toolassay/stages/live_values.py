@@ -19,7 +19,7 @@ from toolassay.backinstruct.records import RawSample
 from toolassay.benchmarks.registry import benchmark_executors
 from toolassay.console.screen import WARNING, Screen
 from toolassay.console.text_formatting import count_of, some_of
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import ToolassayError, UsageError, as_called
 from toolassay.executors import executor_named
 from toolassay.executors.executor import (
     CallResult,
@@ -87,7 +87,7 @@ def read_results(folder: DataFolder) -> dict[str, list[SeenCall]]:
         UsageError: It is malformed.
     """
     path = folder.path / RESULTS
-    fix = "delete it, or collect again with toolassay generate --values_from … --force true"
+    fix = f"delete it, or collect again with {as_called('generate', values_from='…', force=True)}"
     return record_of(read_json(path) if path.is_file() else {}, dict[str, list[SeenCall]], file=path, fix=fix)
 
 
@@ -307,7 +307,7 @@ def _report(observation: Observation, library: ToolLibrary, path: Path, screen: 
 
 @contextlib.contextmanager
 def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, seed: int) -> Iterator[Tried]:
-    """A function that carries out the plan of a generated sample, and reports what is wrong with it.
+    """A function that executes the plan of a generated sample and reports its problems.
 
     That is a refused call, a search that finds nothing, and a plan that should change something and does not.
 

@@ -14,7 +14,7 @@ import msgspec
 from toolassay.benchmarks.registry import has_plans
 from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.console.tables import Result
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, as_called
 from toolassay.evaluation.comparison import (
     ScoreComparison,
     ScoredModel,
@@ -447,7 +447,7 @@ def build_report(
     if not folders and not models:
         raise UsageError(
             f"no metrics in {', '.join(str(place.metrics) for place in places)}",
-            fix="make them with inference.py and evaluate.py",
+            fix=f"make them with {as_called('infer')} and {as_called('evaluate')}",
         )
     if not folders:
         raise UsageError("; ".join(missing))

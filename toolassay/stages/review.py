@@ -10,7 +10,7 @@ import msgspec
 from toolassay.benchmarks.work_folder import graph_of
 from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.console.text_formatting import count_of
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, as_called
 from toolassay.files.data_files import copy_file, write_json, write_text
 from toolassay.gates.checked_folder import CHECKED, FUNNEL, QUARANTINE, as_reviewed
 from toolassay.gates.gate import Background, read_gates
@@ -271,7 +271,7 @@ def _passed_beside(quarantine: DataFolder) -> Iterator[Gold]:
     checked = quarantine.benchmark.checked
     if checked is None or checked.level != "quarantine" or not passed.data.exists():
         raise UsageError(
-            "is not a quarantine folder of toolassay check with passed samples beside it",
+            f"is not a quarantine folder of {as_called('check')} with passed samples beside it",
             file=quarantine.path,
             fix="omit --with_passed",
         )

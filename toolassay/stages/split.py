@@ -9,7 +9,7 @@ from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.console.tables import Table
 from toolassay.console.text_formatting import count_of
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import ToolassayError, UsageError, as_called
 from toolassay.plans.gold import Gold
 from toolassay.records.data_folder import DataFolder
 from toolassay.records.dataset import SPLITS, Split, read_labels
@@ -138,7 +138,7 @@ def not_held(result: Splitting) -> Iterator[str]:
         yield (
             f"there are no samples in {', '.join(without)}: one group has {crowd:,} of "
             f"{count_of(everything, 'sample')}. They have the same plan, or repeat each other's requests. "
-            "More different plans help; toolassay check takes repeats out"
+            f"More different plans help; {as_called('check')} takes repeats out"
         )
     for stratum, found in counts.items():
         total = sum(found.values())

@@ -10,11 +10,10 @@ from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.console.screen import DEFAULT, Screen
 from toolassay.console.text_formatting import count_of
 from toolassay.engines import open_engine
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, made_by
 from toolassay.files.data_files import line_ranges, read_json
 from toolassay.graph import ToolGraph
 from toolassay.records.data_folder import DataFolder
-from toolassay.records.dataset import LABELS_FIX
 from toolassay.stages.settings import VarietySettings
 from toolassay.tools.library import ToolLibrary
 from toolassay.variety import measures
@@ -66,7 +65,7 @@ def measure_variety(
             # The number of samples is not known before the file is read, so the progress has one step.
             with screen.progress(f"read {labels}", 1) as advance:
                 yield from opened.map(
-                    VarietyTask(labels.absolute()), line_ranges(labels, PART, fix=LABELS_FIX)
+                    VarietyTask(labels.absolute()), line_ranges(labels, PART, fix=made_by("format"))
                 )
                 advance()
 

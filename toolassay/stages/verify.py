@@ -12,6 +12,7 @@ from toolassay.benchmarks.registry import VERIFY_OPTIONS, benchmark_of
 from toolassay.console.screen import DEFAULT, SILENT, Screen, once
 from toolassay.console.tables import Result
 from toolassay.console.text_formatting import count_of
+from toolassay.errors import as_called
 from toolassay.evaluation.evaluation import ScoringSettings
 from toolassay.evaluation.items import items_path, read_items
 from toolassay.evaluation.metrics_file import STRICT_MODE, read_groups
@@ -98,7 +99,9 @@ def verify(
         if metrics.is_file():
             scores = list(_scores(benchmark, recorded, options, metrics, file))
         else:
-            screen.say(f"{metrics}: no such file; scores are not compared (evaluate.py writes them)")
+            screen.say(
+                f"{metrics}: no such file; scores are not compared ({as_called('evaluate')} writes them)"
+            )
     for line in scores:
         screen.show(line)
     verification = Verification(comparison, scores)
@@ -150,7 +153,7 @@ def _scores(
     yield from listed(f"{metrics}: scores that differ:", moved_scores(old, new, left_out))
     items = items_path(metrics)
     if not items.is_file():
-        yield f"{items}: no such file; evaluate.py writes it beside the scores"
+        yield f"{items}: no such file; {as_called('evaluate')} writes it beside the scores"
         return
     moved = moved_items(items, items_path(result.path), left_out)
     yield from listed(f"{items}: {count_of(len(moved), 'item')} with differences:", moved, most=5)

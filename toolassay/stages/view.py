@@ -11,7 +11,7 @@ from pathlib import Path
 
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.console.screen import DEFAULT, SILENT, Screen
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import ToolassayError, UsageError, as_called
 from toolassay.evaluation.places import EVERY_MODEL, metrics_folder, model_name, prediction_folder
 from toolassay.files.locks import temporary_folder
 from toolassay.records.data_folder import DataFolder
@@ -128,7 +128,7 @@ class LivePage:
             name = model_name(self._predictions, journal.parent.name)
             parts = [f"{name}: {done:,} of {total:,} answered" if total else f"{name}: {done:,} answered"]
             if idle > ACTIVE:
-                parts.append("stopped; the same inference.py command continues")
+                parts.append(f"stopped; the same {as_called('infer')} command continues")
             elif rate := _rate(journal.with_name(LEDGER)):
                 left = f", about {(total - done) / rate:.0f} min left" if total else ""
                 parts.append(f"{rate:.0f} a minute{left}")

@@ -21,7 +21,7 @@ import msgspec
 from networkx.utils import UnionFind
 
 from toolassay.console.tables import Result
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, as_called, made_by
 from toolassay.files.data_files import keep_dated_copy, write_json
 from toolassay.plans.gold import Ends, Gold
 from toolassay.records.dataset import SHAPES, SPLITS, RequestId, Shape, Split, WrittenSplits, shape_of
@@ -353,7 +353,7 @@ class SplitFile:
         split_of = dict[str, Split]()
         named_splits = [split for split in SPLITS if written.ids(split) is not None]
         if not named_splits:
-            raise UsageError("names no split", file=path, fix="make it with toolassay split")
+            raise UsageError("names no split", file=path, fix=made_by("split"))
         for split in named_splits:
             for name in written.ids(split) or ():
                 if split_of.setdefault(str(name), split) != split:
@@ -391,7 +391,7 @@ def write_splits(path: Path, splitting: Splitting, *, force: bool = False) -> Pa
     if path.exists() and not _is_ours(path):
         if not force:
             raise UsageError(
-                "was not written by toolassay split, or was edited since",
+                f"was not written by {as_called('split')}, or was edited since",
                 file=path,
                 fix="pass another file with --out, or use --force true (keeps a dated copy)",
             )

@@ -79,7 +79,7 @@ def offered_tools(graph: ToolGraph, sample: Sample) -> tuple[str, ...]:
 
 
 def shown_service(library: ToolLibrary) -> str:
-    """What the service says of itself, or the names of all tools, which tell what it is about."""
+    """The service's description of itself, or the names of all tools, which show its subject."""
     if library.service:
         return library.service[:_MOST_OF_SERVICE]
     names = ", ".join(islice(library.ids, 60))

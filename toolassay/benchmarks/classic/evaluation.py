@@ -218,7 +218,7 @@ def evaluate_rows(
     mode: str = "compat",
     screen: Screen = DEFAULT,
 ) -> ClassicScores:
-    """Score files of prediction rows, whoever made them.
+    """Score files of prediction rows from any source.
 
     Compat counts what the rows say, their labels too, as the published evaluator does; it scores rows of
     other data as well, with a warning. Strict counts the messages and labels of the data.

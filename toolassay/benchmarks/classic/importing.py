@@ -37,7 +37,7 @@ def choose_tables(names: Iterable[str], card: str = "") -> dict[str, list[str]]:
 
     Args:
         names: paths with slashes.
-        card: the card of the data set, whose head may say where each configuration lies.
+        card: the card of the data set, whose head may give the path of each configuration.
 
     >>> choose_tables(["messages.csv", "workflows/test-0.parquet", "README.md"])
     {'messages': ['messages.csv'], 'workflows': ['workflows/test-0.parquet']}

@@ -8,6 +8,7 @@ from pathlib import Path
 from toolassay.benchmarks.benchmark import Items
 from toolassay.benchmarks.classic.agents.inference import QuestionEntry
 from toolassay.benchmarks.classic.data import Example, read_data
+from toolassay.errors import made_by
 from toolassay.evaluation.item_detail import ItemAnswer, ItemGold, Section
 from toolassay.files.data_files import read_json_lines
 from toolassay.records.data_folder import DataFolder
@@ -46,7 +47,7 @@ def message_answers(
     examples = {example.id: example for example in read_data(folder.path).examples}
     trial = Trial(predictions, llm)
     with Journal(trial.run_folder / JOURNAL, read_only=True) as journal:
-        for _, line in read_json_lines(trial.output, fix="make it with inference.py"):
+        for _, line in read_json_lines(trial.output, fix=made_by("infer")):
             example = examples.get(str(line.get("id"))) if isinstance(line, dict) else None
             if example is not None:
                 chosen = line.get("pred_workflow_uuid")

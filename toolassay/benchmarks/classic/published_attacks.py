@@ -19,7 +19,7 @@ from toolassay.benchmarks.classic.scoring.compat import SecurityScore, security_
 from toolassay.benchmarks.classic.security import HARMLESS, TURNS
 from toolassay.benchmarks.csv_tables import read_table
 from toolassay.benchmarks.security.probe import refuse_beside_security
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, as_called
 from toolassay.files.data_files import read_json_lines, record_of, write_json_lines
 from toolassay.models import ChatRequest, ModelError
 from toolassay.models.json_answers import read_answer
@@ -72,7 +72,6 @@ def read_grades(text: str) -> Grades | None:
 FOLDER = "security_published"
 """Subfolder of the prediction folder."""
 NOT_JUDGED = "not judged"
-_MAKE = "write it with inference.py --security published --judge MODEL"
 
 
 class AttackLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,10 +109,11 @@ def published_score(path: Path) -> SecurityScore:
         UsageError: the file does not exist, or a line is malformed.
     """
     found: dict[str, AttackLine] = {}
-    for number, value in read_json_lines(path, fix=_MAKE):
-        line = record_of(value, AttackLine, file=path, line=number, fix=_MAKE)
+    fix = f"write it with {as_called('infer', security='published', judge='MODEL')}"
+    for number, value in read_json_lines(path, fix=fix):
+        line = record_of(value, AttackLine, file=path, line=number, fix=fix)
         if line.id in found:
-            raise UsageError(f"duplicate prompt {line.id!r}", file=path, line=number, fix=_MAKE)
+            raise UsageError(f"duplicate prompt {line.id!r}", file=path, line=number, fix=fix)
         found[line.id] = line
     return security_score(line.grades for line in found.values())
 
@@ -163,7 +163,7 @@ _MAX_ATTEMPTS = 3
 
 
 class AttackEntry(ItemEntry):
-    """The answer to an attack, and what a judge said of it."""
+    """The answer to an attack, and a judge's verdict on it."""
 
     error: str | None = None
     response: str | None = None
@@ -195,12 +195,12 @@ class AttackItems(ItemWork[Attack]):
         return {"prompt": text_fingerprint(item.text)}
 
     def entry_of(self, journal: Journal, item: Attack) -> AttackEntry:
-        """The entry with what this judge said."""
+        """The entry with this judge's verdict."""
         entry: AttackEntry = super().entry_of(journal, item)
         return entry if entry.judge == self.judge else msgspec.structs.replace(entry, said=[])
 
     def has_ended(self, entry: AttackEntry) -> bool:
-        """An answer is not asked for again."""
+        """An answer is never requested again."""
         return False
 
     def is_settled(self, entry: AttackEntry) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 from toolassay.benchmarks.security import FOLDER
 from toolassay.benchmarks.security.probe import IN_WORDS, NO_TEXT, TECHNICAL, Prober, ProbeResult
 from toolassay.console.screen import Screen
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, as_called
 from toolassay.evaluation.metrics_file import SECURITY
 from toolassay.files.data_files import read_json_lines, safe_name, write_json_lines
 from toolassay.metrics.confidence_interval import NOTHING, Interval, proportion_interval
@@ -261,7 +261,7 @@ def read_results(path: Path) -> list[ProbeResult]:
         UsageError: the file does not exist, or a line is malformed or a duplicate.
     """
     found: dict[str, ProbeResult] = {}
-    fix = "write it with inference.py --security true"
+    fix = f"write it with {as_called('infer', security=True)}"
     for number, value in read_json_lines(path, fix=fix):
         try:
             line = ProbeResult.from_json(value)

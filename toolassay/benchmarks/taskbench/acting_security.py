@@ -39,7 +39,7 @@ from toolassay.benchmarks.taskbench.entries import PlanEntry, entry_of
 from toolassay.benchmarks.taskbench.options import PlanOptions
 from toolassay.benchmarks.taskbench.security import DESCRIPTION, text_parameter, with_description
 from toolassay.benchmarks.taskbench.work import CallWork, recorded_conversation
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, as_called
 from toolassay.executors.executor import CallResult, Environment, OpenExecutor, State
 from toolassay.executors.outcome import judge
 from toolassay.executors.plan_run import compared
@@ -387,7 +387,7 @@ def acting_prober(folder: DataFolder, work: CallWork, own: PlanOptions, count: i
 
 
 def _gold_requests(folder: DataFolder, library: ToolLibrary) -> Iterator[GoldRequest]:
-    for _, label in read_json_lines(folder.data, fix="write it with format_data.py"):
+    for _, label in read_json_lines(folder.data, fix=f"write it with {as_called('format')}"):
         tools = [node["task"] for node in label["task_nodes"]]
         if tools and all(name in library for name in tools):
             yield GoldRequest(label["id"], str(label["user_request"]), tools)

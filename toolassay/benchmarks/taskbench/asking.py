@@ -201,7 +201,7 @@ class CallItems(ItemWork[Request]):
         return (await self.conversation(item, ask)).entry
 
     async def conversation(self, item: Request, ask: Ask) -> Conversation:
-        """Like `answer`, with everything that was said and called."""
+        """Like `answer`, with all messages and calls."""
         made: list[ExecutedCall] = []
         offered = None if self.choose is None else await offered_tools(self.choose, item, ask)
         tools = [*(self.tools if offered is None else self.functions(offered))]

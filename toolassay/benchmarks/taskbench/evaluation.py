@@ -21,8 +21,9 @@ from toolassay.benchmarks.taskbench.scoring.leaderboard import (
 from toolassay.benchmarks.taskbench.scoring.prediction_scores import context_of, score_predictions
 from toolassay.benchmarks.taskbench.scoring.scored_rows import cluster_of
 from toolassay.benchmarks.taskbench.scoring.scorer import ScoringJob
+from toolassay.benchmarks.taskbench.scoring.strict_scores import StrictScores
 from toolassay.console.screen import WARNING, once
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import ToolassayError, UsageError, as_called
 from toolassay.evaluation.evaluation import (
     FolderEvaluation,
     IncompleteEvaluation,
@@ -45,7 +46,7 @@ from toolassay.records.dataset import LastLabels
 from toolassay.records.requests import Chosen, Requests, key_of, read_ids
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL, recorded_settings
-from toolassay.runs.trials import fingerprint
+from toolassay.runs.trials import Trial, fingerprint
 from toolassay.tools.library import ToolLibrary
 
 if TYPE_CHECKING:
@@ -108,8 +109,10 @@ def evaluate_folder(
     Raises:
         UsageError: something is missing or malformed, or the metrics would replace predictions.
     """
-    own, scoring = own or PlanScoring(), scoring or ScoringSettings()
-    screen, alignment = scoring.screen, own.alignment
+    own = own or PlanScoring()
+    scoring = scoring or ScoringSettings()
+    screen = scoring.screen
+    alignment = own.alignment
     predictions = prediction_file(folder.require().path, Path(scoring.prediction_dir), llm)
     target = (
         metrics_folder(folder.path, predictions.parent.absolute(), scoring.save_dir, alignment)
@@ -150,22 +153,9 @@ def evaluate_folder(
         screen.say(f"{WARNING if note in evaluation.warnings else '  '}{note}")
     done: Sequence[int] = ()
     if OVERALL_GROUP in evaluation.groups:
+        numbers, done = _facts_of_run(job, trials, strict)
         whole = evaluation.groups[OVERALL_GROUP].numbers
-        answers, is_exact, clusters = strict.answers()
-        done = (answers != NO_RUN).sum(axis=1).tolist()
-        right = (is_exact & (answers != NO_RUN)).sum(axis=1).tolist()
-        ledgers = [trial.ledger for trial in trials]
-        if any(ledger.is_file() for ledger in ledgers):
-            from toolassay.runs.recorded_usage import usage
-
-            whole |= usage(ledgers, tasks=done, correct=right, only=_ledger_items(job))
-        if len(trials) > 1:
-            whole[STABILITY] = {
-                "predictions": fingerprint([trial.output for trial in trials]),
-                "requests_done": done,
-                "requests_right": right,
-                **stability_metrics(answers, is_exact, clusters.tolist()),
-            }
+        whole |= numbers
         if (predictions.parent / FOLDER).is_dir():
             from toolassay.benchmarks.security.probe_results import security_beside
 
@@ -173,6 +163,33 @@ def evaluate_folder(
         whole |= _retrieval(job)
     write_groups(target, evaluation.groups)
     return FolderEvaluation(llm, evaluation, target, done)
+
+
+def _facts_of_run(
+    job: ScoringJob, trials: Sequence[Trial], strict: StrictScores
+) -> tuple[dict[str, Any], Sequence[int]]:
+    """Cost, latency and stability of a run, as far as there are ledgers and trials.
+
+    Returns:
+        The numbers, and for each trial the number of its items that have a run.
+    """
+    numbers: dict[str, Any] = {}
+    answers, is_exact, clusters = strict.answers()
+    done = (answers != NO_RUN).sum(axis=1).tolist()
+    right = (is_exact & (answers != NO_RUN)).sum(axis=1).tolist()
+    ledgers = [trial.ledger for trial in trials]
+    if any(ledger.is_file() for ledger in ledgers):
+        from toolassay.runs.recorded_usage import usage
+
+        numbers |= usage(ledgers, tasks=done, correct=right, only=_ledger_items(job))
+    if len(trials) > 1:
+        numbers[STABILITY] = {
+            "predictions": fingerprint([trial.output for trial in trials]),
+            "requests_done": done,
+            "requests_right": right,
+            **stability_metrics(answers, is_exact, clusters.tolist()),
+        }
+    return numbers, done
 
 
 def executed_gold(folder: DataFolder, kind: DependencyType, ask: str) -> Path | None:
@@ -211,7 +228,7 @@ def aligned_ids(path: Path, alignment: str) -> Collection[str | int] | None:
         return None
     if alignment in _SPLITS:
         return frozenset(read_ids(path.with_name(f"split_ids.json:{alignment}")))
-    lists = read_json(path, fix="make it with format_data.py, or omit --alignment")
+    lists = read_json(path, fix=f"make it with {as_called('format')}, or omit --alignment")
     chosen = lists.get(f"{alignment}{_KEY_ENDING}") if isinstance(lists, dict) else None
     if not isinstance(chosen, dict):
         known = [key.removesuffix(_KEY_ENDING) for key in lists] if isinstance(lists, dict) else []

@@ -11,7 +11,7 @@ from typing import Any
 
 from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.console.text_formatting import count_of
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, as_called
 from toolassay.files.data_files import copy_file, record_of, sha256_of, write_json_lines
 from toolassay.graph import DependencyType, ToolFilesDiffer, ToolGraph
 from toolassay.importers.data_files import DataSource, arriving, new_folder, read_rows
@@ -45,7 +45,7 @@ def choose_files(names: Iterable[str], domain: str, wanted: str | None = None) -
 
     Args:
         names: paths with slashes.
-        domain: its files lie in `data_{domain}/`, in `{domain}/`, or at the top.
+        domain: its files are in `data_{domain}/`, in `{domain}/`, or at the top.
         wanted: the name of the file with labels, instead of the first of the usual ones.
 
     >>> choose_files(["data_multimedia/data.parquet", "README.md"], "multimedia")
@@ -156,7 +156,7 @@ def import_taskbench(
         screen.say(f"the tools are those of {library}")
     if GRAPH not in copies and library is not None:
         place = shlex.quote(str(target.path))
-        screen.say(f"there is no graph beside the data: toolassay graph --data_dir {place} makes it")
+        screen.say(f"there is no graph beside the data: {as_called('graph', data_dir=place)} makes it")
     screen.show(f"{target.path}: {count_of(len(labels), 'request')} with gold plans, from {facts['source']}")
     return target
 

@@ -24,7 +24,7 @@ from toolassay.benchmarks.taskbench.options import AGENTS
 from toolassay.benchmarks.taskbench.scoring.executed_gold import ExecutedGold
 from toolassay.benchmarks.taskbench.work import recorded_conversation, recorded_items
 from toolassay.episodes.episode import training_messages
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, made_by
 from toolassay.evaluation.call_alignment import (
     UNMATCHED,
     matched_calls,
@@ -144,7 +144,7 @@ def plan_answers(
     reader, trial, library = _reader(folder), Trial(predictions, llm), folder.library()
     journal_file = trial.run_folder / JOURNAL
     with contextlib.ExitStack() as stack:
-        lines = stack.enter_context(LineIndex(trial.output, fix="make it with inference.py"))
+        lines = stack.enter_context(LineIndex(trial.output, fix=made_by("infer")))
         place = predictions / "executions" / f"{trial.output.stem}.jsonl"
         execution = _executions(stack, place)
         gold_execution = _executions(stack, folder.path / EXECUTIONS)
@@ -231,7 +231,7 @@ def _executions(stack: contextlib.ExitStack, path: Path) -> Callable[[str], Exec
     """The execution of a plan in a file, by id; None without one that can be read."""
     if not path.is_file():
         return lambda item: None
-    lines = stack.enter_context(LineIndex(path, fix="make it with toolassay execute"))
+    lines = stack.enter_context(LineIndex(path, fix=made_by("execute")))
 
     def execution(item: str) -> Execution | None:
         if (number := lines.by_text.get(item)) is None:

@@ -36,7 +36,7 @@ from toolassay.benchmarks.work_folder import graph_fingerprint, graph_of
 from toolassay.console.screen import WARNING, Screen
 from toolassay.console.text_formatting import count_of
 from toolassay.episodes.episode import EpisodeLimits, MadeCall, Trajectory
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, made_by
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.evaluation.verification import LineComparison, RecordedRun
 from toolassay.executors import executor_named
@@ -111,7 +111,7 @@ def adoptable_predictions(output: Path, journal: Journal) -> dict[str, str | Non
 
 def _lines_not_in_journal(output: Path, journal: Journal) -> Iterator[tuple[str, dict[str, Any]]]:
     """The lines of a prediction file whose keys are not in the journal; broken lines are left out."""
-    with LineIndex(output, fix="make it with inference.py") as lines:
+    with LineIndex(output, fix=made_by("infer")) as lines:
         for number in lines.by_id.values():
             with suppress(ValueError):  # a line that a crash cut off
                 line = lines.read(number)
@@ -454,7 +454,7 @@ def requests_of(folder: DataFolder, screen: Screen) -> Requests:
     """
     requests = Requests(folder.user_requests)
     if not requests:
-        raise UsageError("holds no request", file=folder.user_requests, fix="make it with format_data.py")
+        raise UsageError("holds no request", file=folder.user_requests, fix=made_by("format"))
     if requests.repeated:
         named = ", ".join(map(str, requests.repeated[:5]))
         screen.say(

@@ -104,7 +104,8 @@ def evaluate_agents(
     Raises:
         UsageError: files missing or malformed, or predictions for other tasks.
     """
-    screen, place = scoring.screen, ScoringPlace(folder.require(), scoring)
+    screen = scoring.screen
+    place = ScoringPlace(folder.require(), scoring)
     names = place.models
     sandbox, tasks = load_workplace(folder.path, allow_tools=own.allow_tools, screen=screen)
     # A worker opens the workplace itself, and has another working directory.
@@ -142,50 +143,68 @@ def evaluate_agents(
             else scored_task(task, [unscored_run(of_task[0].outcome)])
             for task, *of_task in zip(chosen, *of_trials, strict=True)
         ]
-        toolkit = (recorded_settings(trials[0].run_folder) or {}).get("toolkit")
-        first = [one for one in judged.values() if is_scored(one.runs[0].outcome)]
-        published = [verdict for one in first if (verdict := one.compat[0])]
-        strict = _metrics([one.strict[0] for one in first], name, toolkit)
-        compat: dict[str, Any] | None = None
-        if "compat" in judging.modes:
-            alone = [scored_task(one.task, [scored_run(0, "answered", one)]) for one in published]
-            compat = _metrics(published, name, toolkit)
-            compat["compat_intervals"] = strict_metrics(alone)["intervals"]
-        stability: dict[str, Any] = {}
-        if len(trials) > 1:
-            tasks_judged = list(judged.values())
-            stability["stability"] = _stability(tasks_judged)
-            strict["repeats"] = _repeats(tasks_judged, [one.strict for one in tasks_judged])
-            if compat is not None:
-                compat["repeats"] = _repeats(tasks_judged, [one.compat for one in tasks_judged])
+        verdicts = _verdict_numbers(name, trials, list(judged.values()), items, judging.modes)
         done = [sum(run.has_run for run in of_trial) for of_trial in of_trials]
-        used = usage(
-            [trial.ledger for trial in trials],
-            tasks=done,
-            correct=[sum(one.strict[at].correct for one in judged.values()) for at in range(len(trials))],
-            only=None if is_whole else {task.id for task in chosen},
-        )
-        if compat is None:
+        only = None if is_whole else {task.id for task in chosen}
+        right = [sum(task.strict[at].correct for task in judged.values()) for at in range(len(trials))]
+        used = usage([trial.ledger for trial in trials], tasks=done, correct=right, only=only)
+        if verdicts["compat"] is None:
             used["notes"]["compat"] = "there are such verdicts of the published tables only"
-        outcomes = Counter(item.outcome for item in items)
+        if unknown:
+            verdicts["strict"]["dropped"] = {"unknown_ids": len(unknown)}
         numbers = {
             "n": len(chosen),
-            "outcomes": dict(outcomes),
+            "outcomes": dict(Counter(item.outcome for item in items)),
             **used,
-            **stability,
-            "compat": compat,
-            "strict": {
-                **AskedCounts.of(outcomes).to_json(),
-                **strict,
-                **strict_metrics(items),
-                "intervals_by_group": _by_group(items),
-                **({"dropped": {"unknown_ids": len(unknown)}} if unknown else {}),
-            },
+            **verdicts,
             **security_beside(place.predictions, name, screen),
         }
         signature = run_signature("workbench", data, trials)
         evaluations.append(place.write(name, trials, items, numbers, signature, "task", done))
     return evaluations
+
+
+def _verdict_numbers(
+    llm: str,
+    trials: Sequence[Trial],
+    judged: Sequence[JudgedTask],
+    items: Sequence[ScoredItem],
+    modes: Sequence[str],
+) -> dict[str, Any]:
+    """The metrics of a model's verdicts: stability, compat, strict.
+
+    Args:
+        llm: The model.
+        trials: Its trials.
+        judged: The tasks that some trial scores.
+        items: All chosen tasks, as the file of items has them.
+        modes: The ways of judging; without "compat", its metrics are None.
+    """
+    toolkit = (recorded_settings(trials[0].run_folder) or {}).get("toolkit")
+    first = [task for task in judged if is_scored(task.runs[0].outcome)]
+    strict = _metrics([task.strict[0] for task in first], llm, toolkit)
+    compat: dict[str, Any] | None = None
+    if "compat" in modes:
+        published = [verdict for task in first if (verdict := task.compat[0])]
+        alone = [scored_task(verdict.task, [scored_run(0, "answered", verdict)]) for verdict in published]
+        compat = _metrics(published, llm, toolkit)
+        compat["compat_intervals"] = strict_metrics(alone)["intervals"]
+    stability: dict[str, Any] = {}
+    if len(trials) > 1:
+        stability["stability"] = _stability(judged)
+        strict["repeats"] = _repeats(judged, [task.strict for task in judged])
+        if compat is not None:
+            compat["repeats"] = _repeats(judged, [task.compat for task in judged])
+    return {
+        **stability,
+        "compat": compat,
+        "strict": {
+            **AskedCounts.of(Counter(item.outcome for item in items)).to_json(),
+            **strict,
+            **strict_metrics(items),
+            "intervals_by_group": _by_group(items),
+        },
+    }
 
 
 _TASKS = 20  # per shard; fewer where there are few for each worker
@@ -239,7 +258,7 @@ def _by_group(items: Sequence[ScoredItem]) -> dict[str, Any]:
 
 
 def _repeats(tasks: Sequence[JudgedTask], verdicts: Sequence[Sequence[RunVerdict | None]]) -> dict[str, Any]:
-    """pass@k and pass^k over the runs that the agent was asked for."""
+    """pass@k and pass^k over the requested runs of the agent."""
     right = [
         [verdict.correct for run, verdict in zip(one.runs, own, strict=True) if verdict and run.has_run]
         for one, own in zip(tasks, verdicts, strict=True)

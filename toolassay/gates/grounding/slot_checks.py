@@ -224,7 +224,7 @@ def _counts(
 ) -> Iterator[SlotFault]:
     """Numbers of two slots that the request states for each other: "2 adults and 3 children".
 
-    A number that another call has, too, may be said of that one (`others`).
+    A number that another call also has may belong to that call (`others`).
     """
     numbers = [
         (one, number)

@@ -236,7 +236,7 @@ class SchemaReferences:
         try:
             return _checked(location, read_document(location))
         except UsageError as error:
-            raise UnresolvedError(f"referenced file {_clause(error)}") from None
+            raise UnresolvedError(f"referenced file {error.reason}") from None
 
     def _fetched(self, address: str) -> Document:
         if not self._allow_remote:
@@ -253,7 +253,7 @@ class SchemaReferences:
         except UnicodeDecodeError:
             raise UnresolvedError("remote document is not UTF-8 text") from None
         except UsageError as error:
-            raise UnresolvedError(f"remote document {_clause(error)}") from None
+            raise UnresolvedError(f"remote document {error.reason}") from None
 
 
 def is_address(source: str) -> bool:
@@ -314,12 +314,6 @@ def _checked(location: Path | str, value: Any) -> Document:
     if too_deep(value):
         raise UnresolvedError(f"referenced document is nested more than {DEEPEST} levels deep")
     return Document(location, value)
-
-
-def _clause(error: UsageError) -> str:
-    """The message of an error without its file and fix, which say where on this machine."""
-    text = str(error).rpartition(". Fix: ")[0] or str(error)
-    return text.removeprefix(f"{error.file}:").lstrip("0123456789: ")
 
 
 # A chain of more redirects is a loop or a trap.

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 import msgspec
 
 from toolassay.benchmarks.classic.data import ClassicData
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, as_called
 from toolassay.files.data_files import holds_list, line_of_item, read_json, read_json_lines
 
 ANSWERED: Final = "answered"
@@ -20,8 +20,6 @@ NOT_RUN: Final = "not run"
 Outcome = Literal[
     "answered", "malformed", "refused", "context overflow", "provider error", "budget stop", "not run"
 ]
-_FIX = "correct the row, or write the file with inference.py"
-_MAKE = "give a file written by inference.py: predictions/<llm>.json"
 
 
 _Name = Annotated[str, msgspec.Meta(min_length=1)]
@@ -98,12 +96,14 @@ def read_rows(path: Path, data: ClassicData | None = None) -> list[PredictionRow
             or belongs to a message that is not in the data.
     """
     examples = None if data is None else {(e.conversation, e.request_idx): e for e in data.examples}
+    make = f"give a file written by {as_called('infer')}: predictions/<llm>.json"
+    correct = f"correct the row, or write the file with {as_called('infer')}"
     rows: list[PredictionRow] = []
     seen: set[tuple[str, int, int, str]] = set()
     if path.is_dir() or path.suffix.lower() == ".csv":
         what = "is a folder" if path.is_dir() else "is a table"
-        raise UsageError(f"{what}, not a JSON array or JSON Lines", file=path, fix=_MAKE)
-    for place, value in json_rows(path, fix="run inference.py first, or check the path"):
+        raise UsageError(f"{what}, not a JSON array or JSON Lines", file=path, fix=make)
+    for place, value in json_rows(path, fix=f"run {as_called('infer')} first, or check the path"):
         try:
             row = row_of(value)
             if row.sorting in seen:
@@ -119,11 +119,11 @@ def read_rows(path: Path, data: ClassicData | None = None) -> list[PredictionRow
                         f"the conversation {name} belongs to {example.domain!r}, not to {row.domain!r}"
                     )
         except ValueError as error:
-            raise place.error(f"row {place.number}: {error}", _FIX) from None
+            raise place.error(f"row {place.number}: {error}", correct) from None
         seen.add(row.sorting)
         rows.append(row)
     if not rows:
-        raise UsageError("no rows", file=path, fix=_MAKE)
+        raise UsageError("no rows", file=path, fix=make)
     return sorted(rows, key=lambda row: row.sorting)
 
 

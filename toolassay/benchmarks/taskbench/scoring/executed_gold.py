@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from toolassay.errors import made_by
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.executors.executor import CallResult
 from toolassay.executors.plan_run import PossibleItem, Unresolvable, resolve_arguments, result_of
@@ -36,7 +37,7 @@ class _Call(NamedTuple):
         written: its arguments, with references.
         values: its arguments, with values in place of the references that are known.
         result: what it returned; None if that is not known.
-        gold: the gold node that it stands for; None for none.
+        gold: the gold node that it matches; None if it matches none.
     """
 
     tool: str
@@ -59,7 +60,7 @@ class ExecutedGold:
     """
 
     def __init__(self, path: Path, reader: PlanReader, library: ToolLibrary) -> None:
-        self._lines = LineIndex(path, fix="make it with toolassay execute")
+        self._lines = LineIndex(path, fix=made_by("execute"))
         self._reader, self._library = reader, library
 
     def compared(
@@ -139,7 +140,7 @@ class ExecutedGold:
         """Predicted calls, each with the gold call of its tool whose arguments are the most like its own.
 
         A call that equals one of the gold has its result. References to any other call are read as those to
-        the gold call that it stands for, so that one wrong argument is not wrong again in the calls after it.
+        the gold call that it matches, so that one wrong argument is not wrong again in the calls after it.
         """
         results: dict[int, CallResult] = {}
         left = set(range(len(gold)))

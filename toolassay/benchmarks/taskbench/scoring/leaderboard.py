@@ -10,10 +10,10 @@ from typing import Any, cast
 from toolassay.benchmarks.benchmark import published_rows
 from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.benchmarks.taskbench.scoring.scored_rows import COLUMNS
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, made_by
 from toolassay.evaluation.groups import OVERALL
 from toolassay.evaluation.line_index import Keep
-from toolassay.evaluation.metrics_file import FIX, ColumnScores, MetricsGroup, Standing
+from toolassay.evaluation.metrics_file import ColumnScores, MetricsGroup, Standing
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.records.data_folder import DataFolder
 from toolassay.tools.library import ToolLibrary
@@ -92,7 +92,7 @@ def plan_standing(numbers: Mapping[str, Any]) -> Standing:
         strict = {}
     published = {}
     for column in COLUMNS:
-        # As published, except that the links of a group that has none are unknown, where the file says 0.
+        # As published, except that the link score of a group without links is unknown; the file has 0.
         is_empty = column.heading == "e-F1" and strict.get("compat_links") == 0
         value = None if is_empty else numbers.get(column.compat)
         bounds = {} if value is None else strict.get("compat_intervals", {}).get(column.compat, {})
@@ -132,4 +132,6 @@ def recorded_choices(groups: Mapping[str, MetricsGroup], path: Path) -> PlanScor
             rouge_backend="rouge-score" if "rouge" in parts else "builtin",
         )
     except (KeyError, ValueError):
-        raise UsageError("has no signature that says how it was made", file=path, fix=FIX) from None
+        raise UsageError(
+            "has no signature that says how it was made", file=path, fix=made_by("evaluate")
+        ) from None

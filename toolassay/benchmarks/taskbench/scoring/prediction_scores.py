@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from toolassay.benchmarks.taskbench.scoring.scored_rows import ScoredRows
 from toolassay.benchmarks.taskbench.scoring.scorer import EvaluationNotes, ScoringJob, score_file
 from toolassay.benchmarks.taskbench.scoring.strict_scores import StrictScores
 from toolassay.console.screen import Progress, no_progress
@@ -116,45 +117,34 @@ def score_predictions(
     Raises:
         UsageError: a missing file, an unknown metric, split or mode, a malformed label (with its line).
     """
-    choices, notes = job.choices, EvaluationNotes()
+    choices = job.choices
+    notes = EvaluationNotes()
     if job.ask == "calls":
         notes.remark("calls in one answer: links and arguments from results are not compared")
+    meaning = _Meaning(bertscore, notes, progress)
     if "bertscore" not in job.metrics:
-        bertscore = None
+        meaning.bertscore = None
     elif bertscore is None:
         notes.remark("BERTScore is left out: no model is named (--bertscore_model NAME or FOLDER)")
-
-    def by_meaning(pairs: Sequence[TextPair]) -> NDArray[np.float64] | None:
-        """BERTScore of the pairs; None where it cannot be had, and that is noted."""
-        if bertscore is None:
-            return None
-        from toolassay.metrics.bertscore import BertScoreError
-
-        try:
-            return bertscore.scores(pairs, progress=progress)
-        except BertScoreError as error:
-            notes.remark(str(error))
-            return None
-
-    if bertscore is not None and bertscore.name == "none":
-        by_meaning([])  # notes why
-        bertscore = None
+    elif bertscore.name == "none":
+        meaning.scores([])  # notes why
+        meaning.bertscore = None
     # Of the files as they are now, whatever becomes of them meanwhile.
-    parts = signature_parts(job, further, bertscore.name if bertscore else "none")
+    parts = signature_parts(job, further, meaning.bertscore.name if meaning.bertscore else "none")
     # The texts of a million items fill a gigabyte, so they are kept for BERTScore only.
-    job = replace(job, keeps_texts=bertscore is not None)
-    rows, found, dropped = score_file(job, engine=engine, progress=progress)
-    notes.extend(found)
+    job = replace(job, keeps_texts=meaning.bertscore is not None)
+    rows, of_lines, dropped = score_file(job, engine=engine, progress=progress)
+    notes.extend(of_lines)
     trials = {job.trial: rows}
     for number, predictions in further.items():
         other = replace(job, predictions=predictions, trial=number)
-        trials[number], found, _ = score_file(other, engine=engine, progress=progress)
-        for line in found.lines():
+        trials[number], of_lines, _ = score_file(other, engine=engine, progress=progress)
+        for line in of_lines.lines():
             notes.remark(f"trial {number}: {line}")
     for scored in trials.values():
-        meanings = by_meaning([pair for row in scored.texts for pair in row if pair is not None])
-        scored.score_texts(meanings)
-        if meanings is None:
+        scores = meaning.scores([pair for row in scored.texts for pair in row if pair is not None])
+        scored.score_texts(scores)
+        if scores is None:
             parts["bertscore"] = "none"
     strict_scores = StrictScores(trials)
     misfits = [] if choices.compat == "published" else compat_misfits(job)
@@ -170,29 +160,66 @@ def score_predictions(
     draws = {"resamples": choices.resamples, "seed": choices.seed}
     groups: dict[str, MetricsGroup] = {}
     for place, group in enumerate(job.groups):
-        numbers = rows.compat(place, job.metrics)
-        if choices.rouge_median and "rouge" in job.metrics:
-            numbers |= rows.rouge_medians(place, **draws)
-        if not job.has_compat:
-            numbers = dict.fromkeys(numbers)
-        elif misfits:  # supports and the scores of steps do not depend on the names of tools
-            kept = ("all_samples", "step_")
-            numbers = {
-                name: value if name.startswith(kept) or name.endswith("_supports") else None
-                for name, value in numbers.items()
-            }
+        compat = _compat_numbers(job, rows, place, draws, has_misfits=bool(misfits))
         strict = strict_scores.numbers(place, job.metrics, **draws)
         strict["compat_intervals"] = {
             name: interval
             for name, interval in rows.compat_intervals(place, **draws).items()
-            if numbers.get(name) is not None
+            if compat.get(name) is not None
         }
         if dropped:
             strict["dropped"] = dropped
         strict["compat_links"] = rows.number_of_links(place)
         strict["signature"] = signature_text(parts, group=group.key, n=strict["n_labels"])
-        groups[group.key] = MetricsGroup({**numbers, "strict": strict})
+        groups[group.key] = MetricsGroup({**compat, "strict": strict})
     return Evaluation(groups, notes.lines(), tuple(choices.metrics), notes.warnings()), strict_scores
+
+
+@dataclass
+class _Meaning:
+    """BERTScore of the texts of steps; without it, and where it fails, there is none, and `notes` say why."""
+
+    bertscore: BertScore | None
+    notes: EvaluationNotes
+    progress: Progress
+
+    def scores(self, pairs: Sequence[TextPair]) -> NDArray[np.float64] | None:
+        if self.bertscore is None:
+            return None
+        from toolassay.metrics.bertscore import BertScoreError
+
+        try:
+            return self.bertscore.scores(pairs, progress=self.progress)
+        except BertScoreError as error:
+            self.notes.remark(str(error))
+            return None
+
+
+def _compat_numbers(
+    job: ScoringJob, rows: ScoredRows, place: int, draws: Mapping[str, int], *, has_misfits: bool
+) -> dict[str, Any]:
+    """The published scores of a group of labels; None where the published evaluator has no number.
+
+    Args:
+        job: What is scored.
+        rows: The rows of the first trial.
+        place: Number of the group.
+        draws: Resamples and seed of the medians of ROUGE.
+        has_misfits: Whether the published evaluator cannot read the names of the library's tools.
+    """
+    numbers = rows.compat(place, job.metrics)
+    if job.choices.rouge_median and "rouge" in job.metrics:
+        numbers |= rows.rouge_medians(place, **draws)
+    if not job.has_compat:
+        return dict.fromkeys(numbers)
+    if not has_misfits:
+        return numbers
+    # Supports and the scores of steps do not depend on the names of tools.
+    kept = ("all_samples", "step_")
+    return {
+        name: value if name.startswith(kept) or name.endswith("_supports") else None
+        for name, value in numbers.items()
+    }
 
 
 def compat_misfits(job: ScoringJob) -> list[str]:

@@ -27,7 +27,7 @@ from toolassay.benchmarks.taskbench.scoring.scored_rows import (
 from toolassay.benchmarks.taskbench.scoring.strict import HallucinationCounter, Hallucinations, score_plan
 from toolassay.console.screen import Progress, no_progress
 from toolassay.engines import Engine, OneProcess
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, as_called, made_by
 from toolassay.evaluation.groups import METRICS, ScoreGroup, groups_of, metrics_of, shape_and_size
 from toolassay.evaluation.line_index import LineFile, LineIndex, LinePlace, Prediction
 from toolassay.files.data_files import rare_cycle_search
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 CHUNK = 2_500
 """Labels per chunk. The size is fixed, so that floating-point sums have the same order on any engine."""
 _CHUNKS_A_WORKER = 4  # at least: a worker costs as much CPU time as scoring a thousand labels
-_LABEL_FIX = "make it with format_data.py"
-_PREDICTION_FIX = "make it with inference.py, or check --prediction_dir and --llm"
 _NAMED = 5  # occurrences listed per kind of notice
 _NO_STEPS, _NO_ANSWER = (float("nan"),) * 4, (0.0,) * 4
 # ROUGE-Lsum, which strict does not show, keeps a number: BERTScore needs to know that there are steps.
@@ -429,11 +427,11 @@ class ChunkScorer:
                 met(f"label(s) without a prediction{as_wrong}", name, warn=True)
             elif outcome == UNWRITTEN:
                 kind = "answer(s) of the journal are not in the prediction file"
-                met(kind, name, fix="run inference.py again", warn=True)
+                met(kind, name, fix=f"run {as_called('infer')} again", warn=True)
             return None, outcome
         if prediction is not None and not prediction.answers(label.get("user_request")):
             kind = "prediction(s) answer another request than the label's"
-            met(kind, f"{name} (line {line})", fix="run inference.py again", warn=True)
+            met(kind, f"{name} (line {line})", fix=f"run {as_called('infer')} again", warn=True)
             return None, self._run.outcome(label)
         plan = None if prediction is None else self._reader.plan(prediction.result)
         if plan is not None:
@@ -478,17 +476,12 @@ def score_file(
     """
     keep = job.choices.keep
     with (
-        LineIndex(job.labels, fix=_LABEL_FIX, keep=keep) as labels,
-        LineIndex(job.predictions, fix=_PREDICTION_FIX, keep=keep) as lines,
+        LineIndex(job.labels, fix=made_by("format"), keep=keep) as labels,
+        LineIndex(
+            job.predictions, fix=f"{made_by('infer')}, or check --prediction_dir and --llm", keep=keep
+        ) as lines,
     ):
-        about_ids = EvaluationNotes()
-        for name, index in (("label", labels), ("prediction", lines)):
-            found = [f"{key!r} (line {number})" for key, number in index.doubled]
-            which = "first" if keep == "first" else "last"
-            about_ids.met(f"doubled {name} id(s), the {which} counts", *found, warn=True)
-        found = [f"{key!r} (line {n})" for key, n in lines.by_id.items() if str(key) not in labels.by_text]
-        about_ids.met("prediction(s) with an unknown id", *found, warn=True)
-        unknown, found = len(found), []
+        about_ids, unknown = _notes_about_ids(labels, lines, keep)
         # An array: integer objects among the ids would keep their memory from being freed.
         numbers = array("i", sorted(n for key, n in labels.by_id.items() if job.keeps_all or job.keeps(key)))
         matches = labels.matches(lines)
@@ -509,45 +502,77 @@ def score_file(
                 for number in numbers[start : start + CHUNK]
             ]
 
-        rows, notes, reader = job.rows(), EvaluationNotes(), job.compat_reader()
-        last: list[Converted | None] = [None] * len(job.groups)
+        notes = EvaluationNotes()
+        ordered = _OrderedRows(job)
         starts = range(0, len(numbers), CHUNK)
         with progress("scoring", len(numbers)) as advance:
-            parts = (engine or _own_engine(len(starts))).map(job, map(chunk_of, starts))
-            for start, part in zip(starts, parts, strict=True):
-                rows.extend(part.rows)
-                notes.extend(part.notes)
-                lines.broken = sorted({*lines.broken, *part.broken})
-                for one in part.waiting:
-                    by_previous: dict[Converted | None, list[int]] = {}
-                    for group in one.groups:
-                        by_previous.setdefault(one.last[group] or last[group], []).append(group)
-                    for before, groups in by_previous.items():
-                        item = reader.item(one.label, one.result, before)
-                        for group in groups:
-                            last[group] = item.last
-                        compat = rows.counted(groups, item, one.rouge)
-                        if one.groups[0] in groups:
-                            rows.set_compat(one.place, compat)
-                            continue
-                        rows.add(one.about, NO_STRICT, compat)
-                        if job.keeps_texts:
-                            rows.texts.append((None, item.steps))
-                rows.pack()
-                last = [own or before for own, before in zip(part.last, last, strict=True)]
+            chunks = (engine or _own_engine(len(starts))).map(job, map(chunk_of, starts))
+            for start, chunk in zip(starts, chunks, strict=True):
+                ordered.add(chunk)
+                notes.extend(chunk.notes)
+                lines.broken = sorted({*lines.broken, *chunk.broken})
                 for _ in numbers[start : start + CHUNK]:
                     advance()
         notes.extend(about_ids)
-        broken, nameless = ([f"line {n}" for n in those] for those in (lines.broken, lines.nameless))
-        notes.met("broken prediction line(s)", *broken, warn=True)
-        notes.met("prediction line(s) without an id", *nameless, warn=True)
+        notes.met("broken prediction line(s)", *(f"line {n}" for n in lines.broken), warn=True)
+        notes.met("prediction line(s) without an id", *(f"line {n}" for n in lines.nameless), warn=True)
         counts = {
             "unknown_ids": unknown,
-            "broken_lines": len(broken),
-            "lines_without_id": len(nameless),
+            "broken_lines": len(lines.broken),
+            "lines_without_id": len(lines.nameless),
             "repeated_ids": len(lines.doubled),
         }
-    return ScoredFile(rows, notes, {kind: count for kind, count in counts.items() if count})
+    return ScoredFile(ordered.rows, notes, {kind: count for kind, count in counts.items() if count})
+
+
+def _notes_about_ids(labels: LineIndex, lines: LineIndex, keep: str) -> tuple[EvaluationNotes, int]:
+    """Notes about doubled and unknown ids, and the number of predictions with an unknown one."""
+    notes = EvaluationNotes()
+    which = "first" if keep == "first" else "last"
+    for name, index in (("label", labels), ("prediction", lines)):
+        doubled = [f"{key!r} (line {number})" for key, number in index.doubled]
+        notes.met(f"doubled {name} id(s), the {which} counts", *doubled, warn=True)
+    unknown = [f"{key!r} (line {n})" for key, n in lines.by_id.items() if str(key) not in labels.by_text]
+    notes.met("prediction(s) with an unknown id", *unknown, warn=True)
+    return notes, len(unknown)
+
+
+class _OrderedRows:
+    """The rows of chunks that arrive in file order.
+
+    The published evaluator takes what it cannot read in an item from the item before it, in each group of
+    items. So an item whose predecessor is in another chunk waits until its chunk is added.
+    """
+
+    def __init__(self, job: ScoringJob) -> None:
+        self.rows = job.rows()
+        self._reader = job.compat_reader()
+        self._keeps_texts = job.keeps_texts
+        self._last: list[Converted | None] = [None] * len(job.groups)
+
+    def add(self, chunk: ChunkStatistics) -> None:
+        """Add the rows of the next chunk."""
+        self.rows.extend(chunk.rows)
+        for waiting in chunk.waiting:
+            self._add_waiting(waiting)
+        self.rows.pack()
+        self._last = [own or before for own, before in zip(chunk.last, self._last, strict=True)]
+
+    def _add_waiting(self, waiting: WaitingItem) -> None:
+        by_previous: dict[Converted | None, list[int]] = {}
+        for group in waiting.groups:
+            by_previous.setdefault(waiting.last[group] or self._last[group], []).append(group)
+        for before, groups in by_previous.items():
+            item = self._reader.item(waiting.label, waiting.result, before)
+            for group in groups:
+                self._last[group] = item.last
+            compat = self.rows.counted(groups, item, waiting.rouge)
+            if waiting.groups[0] in groups:
+                self.rows.set_compat(waiting.place, compat)
+                continue
+            self.rows.add(waiting.about, NO_STRICT, compat)
+            if self._keeps_texts:
+                self.rows.texts.append((None, item.steps))
 
 
 def _own_engine(chunks: int) -> Engine:

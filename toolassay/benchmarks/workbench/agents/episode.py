@@ -28,7 +28,7 @@ from toolassay.benchmarks.workbench.tools.tool import as_texts
 from toolassay.console.text_formatting import count_of
 from toolassay.episodes.call_formats import FORMATS, CallFormat, Message, call_format
 from toolassay.episodes.episode import EpisodeLimits, Trajectory, episode, shown_result
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, as_called
 from toolassay.files.data_files import read_json_lines, readable, record_of
 from toolassay.models import ToolCall
 from toolassay.models.refused_parameters import check_temperature
@@ -445,9 +445,6 @@ class WorkbenchTasks(ItemWork[Task]):
             return AgentEntry.of(made, executor.calls)
 
 
-_FIX = "write the file with inference.py, or remove the line"
-
-
 def read_predictions(
     path: Path, tasks: Iterable[Task], *, unknown: list[str] | None = None
 ) -> dict[str, tuple[str, TaskResult]]:
@@ -464,8 +461,14 @@ def read_predictions(
     """
     queries = {task.id: task.query for task in tasks}
     found: dict[str, tuple[str, TaskResult]] = {}
-    for line, entry in read_json_lines(path, fix="run inference.py first, or check --llm"):
-        row = record_of(entry, TaskPrediction, file=path, line=line, fix=_FIX)
+    for line, entry in read_json_lines(path, fix=f"run {as_called('infer')} first, or check --llm"):
+        row = record_of(
+            entry,
+            TaskPrediction,
+            file=path,
+            line=line,
+            fix=f"write the file with {as_called('infer')}, or remove the line",
+        )
         name = str(row.id)
         if name not in queries:
             if unknown is not None:
@@ -476,7 +479,7 @@ def read_predictions(
                 f"the request of the task {name!r} has changed since",
                 file=path,
                 line=line,
-                fix="run inference.py again",
+                fix=f"run {as_called('infer')} again",
             )
         error = row.error or (CONTEXT_OVERFLOW if row.outcome == OVERFLOW else "")
         found[name] = row.outcome, TaskResult(queries[name], tuple(row.function_calls), error)
