@@ -8,6 +8,7 @@ as plain keywords too.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from toolassay.version import __version__ as __version__
@@ -16,8 +17,7 @@ from toolassay.version import __version__ as __version__
 def __getattr__(name: str) -> Any:
     if name.startswith("_") and name != "__all__":
         raise AttributeError(f"module 'toolassay' has no attribute '{name}'")
-    from toolassay import interface
-
+    interface = import_module("toolassay.interface")  # `from toolassay import` would ask this function
     return [*interface.HOMES, "__version__"] if name == "__all__" else interface.public(name)
 
 

@@ -73,7 +73,7 @@ class NoOptions:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenOptions:
     """Marks an options object whose class another argument chooses, e.g. the benchmark of the data folder.
 
     Attributes:
@@ -211,7 +211,7 @@ def _annotation(owner: Any, written: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Member:
+class DeclaredMember:
     """A field or parameter: an option, an options object, or an object of a class that is chosen.
 
     Attributes:
@@ -226,10 +226,10 @@ class Member:
     default: Any
     option: Declared | None = None
     group: type[Any] | None = None
-    chosen: Chosen | None = None
+    chosen: ChosenOptions | None = None
 
 
-def members(owner: Any) -> tuple[Member, ...]:
+def members(owner: Any) -> tuple[DeclaredMember, ...]:
     """The options and options objects of a dataclass, a command or a stage, in order.
 
     Other fields and parameters are left out. A class attribute `section` is the title above its options.
@@ -238,7 +238,7 @@ def members(owner: Any) -> tuple[Member, ...]:
 
 
 @cache
-def _members(owner: Any) -> tuple[Member, ...]:
+def _members(owner: Any) -> tuple[DeclaredMember, ...]:
     written: list[tuple[str, Any, Any, Any]] = []
     if isinstance(owner, type):
         for one in fields(owner):
@@ -260,18 +260,18 @@ def _home(owner: type[Any], name: str) -> type[Any]:
     return next(one for one in owner.__mro__ if name in inspect.get_annotations(one))
 
 
-def _member(name: str, default: Any, owner: Any, written: Any, section: str) -> Member | None:
+def _member(name: str, default: Any, owner: Any, written: Any, section: str) -> DeclaredMember | None:
     kind = _annotation(owner, written)
     marks = kind.__metadata__ if get_origin(kind) is Annotated else ()
     kind, optional = _without_none(kind.__origin__ if marks else kind)
     for mark in marks:
-        if isinstance(mark, Chosen):
-            return Member(name, default, chosen=mark)
+        if isinstance(mark, ChosenOptions):
+            return DeclaredMember(name, default, chosen=mark)
         if isinstance(mark, Option):
             declared = Declared(name, kind, optional, default, mark, mark.section or section)
-            return Member(name, default, option=declared)
+            return DeclaredMember(name, default, option=declared)
     if is_dataclass(kind) and isinstance(kind, type) and any(members(kind)):
-        return Member(name, default, group=kind)
+        return DeclaredMember(name, default, group=kind)
     return None
 
 
@@ -293,7 +293,7 @@ def declared_in(owner: Any, default: Any = None) -> Iterator[Declared]:
             yield from declared_of(member.chosen)
 
 
-def declared_of(chosen: Chosen) -> Iterator[Declared]:
+def declared_of(chosen: ChosenOptions) -> Iterator[Declared]:
     """The options of every class, each name once; one that several have says so."""
     by_name: dict[str, list[tuple[str, Declared]]] = {}
     for title, kind in chosen.classes().items():
@@ -335,11 +335,13 @@ def _taken(kind: type[Any], default: Any, given: dict[str, Any]) -> dict[str, An
                 taken[member.name] = after
         elif member.chosen is not None:
             before = taken.get(member.name, getattr(default, member.name, None))
-            others = {
+            arguments = {
                 other.name: taken.get(other.name, getattr(default, other.name, other.default))
                 for other in members(kind)
             }
-            taken[member.name] = chosen_options(member.chosen, before, others, given)
+            after = chosen_options(member.chosen, before, arguments, given)
+            if after is not before:
+                taken[member.name] = after
     return taken
 
 
@@ -397,14 +399,21 @@ def arguments_of(function: Callable[..., Any], given: dict[str, Any]) -> dict[st
             chosen.append(member)
     for member in chosen:
         assert member.chosen is not None
+        defaults = {
+            name: parameter.default
+            for name, parameter in inspect.signature(function).parameters.items()
+            if parameter.default is not parameter.empty
+        }
         value = arguments.get(member.name)
-        arguments[member.name] = chosen_options(member.chosen, value, arguments, left)
+        arguments[member.name] = chosen_options(member.chosen, value, defaults | arguments, left)
     for name in left:
         raise TypeError(f"{function.__name__}() got an unexpected keyword argument '{name}'")
     return arguments
 
 
-def chosen_options(chosen: Chosen, value: Any, arguments: Mapping[str, Any], given: dict[str, Any]) -> Any:
+def chosen_options(
+    chosen: ChosenOptions, value: Any, arguments: Mapping[str, Any], given: dict[str, Any]
+) -> Any:
     """The options object of the class that the other arguments choose; its options leave `given`.
 
     `value` itself if nothing is given.
@@ -412,8 +421,12 @@ def chosen_options(chosen: Chosen, value: Any, arguments: Mapping[str, Any], giv
     Raises:
         UsageError: An option of another class is given, and not with its default.
     """
+    if not given:
+        return value
     classes = chosen.classes()
     owner = chosen.choose(arguments)
+    if owner not in classes:
+        return value  # the stage says which there are
     known = {one.name for one in declared_in(classes[owner])} | {one.name for one in fields(classes[owner])}
     own = {name: given.pop(name) for name in list(given) if name in known}
     options = with_given(classes[owner]() if value is None else value, own) if own else value

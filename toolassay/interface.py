@@ -60,7 +60,9 @@ def public(name: str) -> Any:
     """
     if name not in HOMES:
         raise AttributeError(f"module 'toolassay' has no attribute '{name}'")
-    member = getattr(import_module(HOMES[name]), "write_report" if name == "report" else name)
+    if name == "report":
+        return public("write_report")
+    member = getattr(import_module(HOMES[name]), name)
     return flat(member) if ".stages." in HOMES[name] else member
 
 

@@ -295,4 +295,4 @@ def test_an_executor_comes_as_an_installed_package(notes: Path, tmp_path: Path) 
     assert [one.outcome for one in executions] == ["failed", "ran", "ran"]
     assert all(1 <= call.result <= 20 for one in executions for call in one.calls)
     assert executions[1].changes == {"rolls": {"before": 0, "after": 1}}
-    assert "--sides" in process("execute", "--help", cwd=tmp_path, PYTHONPATH=path).out
+    assert "--sides" in process("execute", "--help-all", cwd=tmp_path, PYTHONPATH=path).out

@@ -124,7 +124,7 @@ def test_published_rows_are_marked(folder: Path, root: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"mode": "x"}, "unknown mode"),
+        ({"mode": "x"}, "--mode: 'x' is not one of both"),
         ({"sort_by": "x"}, "unknown column"),
         ({"group": "x"}, "no group 'x'"),
         ({"metrics_dir": "none"}, "holds no metrics"),

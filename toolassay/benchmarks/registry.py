@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolassay.benchmarks.benchmark import Benchmark, load
-from toolassay.declarations import Chosen
+from toolassay.declarations import ChosenOptions
 from toolassay.errors import UsageError
 from toolassay.extras import installed_extensions
 from toolassay.records.data_folder import DEFAULT_BENCHMARK, DataFolder
@@ -95,13 +95,13 @@ def all_executors() -> tuple[Executor, ...]:
     return (*executors(), *benchmark_executors())
 
 
-def _options_by_benchmark(member: str) -> Chosen:
+def _options_by_benchmark(member: str) -> ChosenOptions:
     """The options objects of one kind, of which the data folder chooses one.
 
     Args:
         member: Of `BenchmarkOptions`.
     """
-    return Chosen(
+    return ChosenOptions(
         lambda: {one.about.title: getattr(one.options, member) for one in benchmarks()},
         lambda arguments: benchmark_of(DataFolder(Path(arguments["data_dir"])).require()).about.title,
         "{flag} does not apply to {owner} folders",
@@ -116,7 +116,7 @@ VERIFY_OPTIONS = _options_by_benchmark("verify")
 """Options of `verify` of the folder's benchmark."""
 TABLE_OPTIONS = _options_by_benchmark("show")
 """What `evaluate` shows of the folder's benchmark."""
-EXECUTOR_OPTIONS = Chosen(
+EXECUTOR_OPTIONS = ChosenOptions(
     lambda: {executor.name: executor.options for executor in all_executors()},
     lambda arguments: arguments.get("executor") or arguments.get("values_from") or "mcp",
     "{flag} is not for the executor {owner}",

@@ -223,7 +223,7 @@ def typed_arguments(context: click.Context, function: Callable[..., Any]) -> dic
     for parameter in context.command.params:
         name = str(parameter.name)
         source = context.get_parameter_source(name)
-        if source is ParameterSource.COMMANDLINE:
+        if source is ParameterSource.COMMANDLINE and parameter.expose_value:
             new_name = parameter.new_name if isinstance(parameter, Flag) else ""
             if new_name:
                 say(f"--{name} is --{new_name} now")

@@ -53,7 +53,7 @@ def check_command(
             common=True,
         ),
     ] = None,
-    server: ModelOptions | None = None,
+    endpoint: ModelOptions | None = None,
     limits: Limits = Limits(),
     force: Annotated[
         bool,
@@ -71,7 +71,7 @@ def check_command(
         data_dir,
         out=out,
         gating=gating,
-        model=ModelSettings(options=connected(server)),
+        model=ModelSettings(options=connected(endpoint)),
         limits=limits,
         force=force,
         command=typed(),
@@ -100,7 +100,7 @@ def critic_command(
     data_dir: Annotated[
         Path | None, Option("Folder of the tools [default: that of the file].", common=True)
     ] = None,
-    server: ModelOptions | None = None,
+    endpoint: ModelOptions | None = None,
     limits: Limits = Limits(),
     force: Annotated[bool, Option("Restart a run whose settings differ.")] = False,
 ) -> int:
@@ -116,7 +116,7 @@ def critic_command(
         critic=critic,
         data_dir=data_dir,
         out=out,
-        model=ModelSettings(options=connected(server)),
+        model=ModelSettings(options=connected(endpoint)),
         limits=limits,
         force=force,
         command=typed(),

@@ -117,7 +117,7 @@ def release_command(
     data_dir: GivenDataDir,
     critic: Critics = (),
     calibration: Calibrations = (),
-    server: ModelOptions | None = None,
+    endpoint: ModelOptions | None = None,
     limits: Limits = Limits(),
     engine: EngineName = None,
     force: Annotated[
@@ -135,7 +135,7 @@ def release_command(
     released = release(
         data_dir,
         critic=critic,
-        model=ModelSettings(options=connected(server)),
+        model=ModelSettings(options=connected(endpoint)),
         limits=limits,
         force=force,
         engine=engine,
@@ -163,7 +163,7 @@ def pipeline_command(
     critic: Critics = (),
     rewrite: _Rewrite = None,
     samples: SampleSettings = PIPELINE_SAMPLES,
-    server: ModelOptions | None = None,
+    endpoint: ModelOptions | None = None,
     limits: Limits = Limits(),
     calibration: Calibrations = (),
     live: LiveSettings | None = None,
@@ -176,7 +176,7 @@ def pipeline_command(
     With --server (or --values_from), from a server to a released set: import, values, requests written by
     --llm, executed on copies, judged by --critic, split; CARD.md says what became of the samples.
     """
-    options = connected(server)
+    options = connected(endpoint)
     if live is not None:
         from toolassay.stages.pipeline import make_set
 

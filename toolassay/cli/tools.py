@@ -14,7 +14,7 @@ from toolassay.benchmarks.registry import benchmarks
 from toolassay.cli.command import command
 from toolassay.cli.options import CommandGroup, DataDir, GraphDesc, ToolDesc, connected, typed
 from toolassay.cli.screen import SCREEN
-from toolassay.declarations import Chosen, Option
+from toolassay.declarations import ChosenOptions, Option
 from toolassay.errors import UsageError
 from toolassay.importers import importers
 from toolassay.importers.importer import Importer
@@ -23,7 +23,7 @@ from toolassay.stages.settings import DependencyTypeName, SubgraphSettings
 
 
 def _command(importer: Importer) -> click.Command:
-    kind = Chosen(lambda: {importer.name: importer.options}, lambda _: importer.name, "")
+    kind = ChosenOptions(lambda: {importer.name: importer.options}, lambda _: importer.name, "")
 
     def import_command(
         source: Annotated[str, Option(positional=True)],

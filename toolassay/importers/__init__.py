@@ -6,7 +6,7 @@ import sys
 from functools import cache
 from typing import Any
 
-from toolassay.declarations import Chosen
+from toolassay.declarations import ChosenOptions
 from toolassay.errors import UsageError
 from toolassay.extras import installed_extensions
 from toolassay.importers.importer import Importer
@@ -47,7 +47,7 @@ def importer_named(name: str) -> Importer:
     return importers_by_name[name]
 
 
-IMPORTER_OPTIONS = Chosen(
+IMPORTER_OPTIONS = ChosenOptions(
     lambda: {importer.name: importer.options for importer in importers()},
     lambda arguments: importer_named(arguments["kind"]).name,
     "{flag} is not for the importer {owner}",
