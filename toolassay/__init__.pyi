@@ -505,9 +505,9 @@ def import_tools(
 def leaderboard(
     data_dir: str | Path = ...,
     *,
-    settings: LeaderboardSettings = ...,
     prediction_dir: str | Path = ...,
-    metrics_dir: Path | str | None = ...,
+    metrics_dir: str | Path | None = ...,
+    settings: LeaderboardSettings = ...,
     group: str = ...,
     mode: Literal['both', 'strict', 'compat'] = ...,
     sort_by: str | None = ...,

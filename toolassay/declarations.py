@@ -147,11 +147,16 @@ class Declared:
                 low = option.minimum is not None and (
                     item <= option.minimum if option.above else item < option.minimum
                 )
-                if low or math.isnan(item) or (option.maximum is not None and item > option.maximum):
+                if low or not math.isfinite(item) or (option.maximum is not None and item > option.maximum):
                     return f"{item} is not {self.bounds or 'a number'}"
             elif isinstance(item, str) and self.choices and item not in self.choices:
                 return f"'{item}' is not one of {', '.join(self.choices)}"
         return ""
+
+    def refused(self, problem: str) -> UsageError:
+        """The error for a value."""
+        expected = self.bounds or (f"one of {', '.join(self.choices)}" if self.choices else "another value")
+        return UsageError(f"--{self.name} {problem}", fix=f"write {expected}")
 
     @property
     def bounds(self) -> str:
@@ -324,8 +329,6 @@ def _taken(kind: type[Any], default: Any, given: dict[str, Any]) -> dict[str, An
         if member.option is not None:
             if member.option.name in given:
                 taken[member.name] = given.pop(member.option.name)
-            if member.name in taken:
-                _check(member.option, taken[member.name])
         elif member.group is not None:
             if not isinstance(taken.get(member.name), member.group | NoneType):
                 given[member.name] = taken.pop(member.name)  # an option has the name of the object
@@ -362,7 +365,14 @@ def _group(kind: type[Any], before: Any, given: dict[str, Any]) -> Any:
 
 def _check(declared: Declared, value: Any) -> None:
     if problem := declared.problem(value):
-        raise UsageError(f"--{declared.name}: {problem}", fix=f"write {declared.bounds or 'one of them'}")
+        raise declared.refused(problem)
+
+
+def checked(options: Any) -> Any:
+    """An options object, every option of which was checked; None for None."""
+    for declared in () if options is None else declared_in(type(options), options):
+        _check(declared, declared.default)
+    return options
 
 
 def arguments_of(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
@@ -394,7 +404,7 @@ def arguments_of(function: Callable[..., Any], given: dict[str, Any]) -> dict[st
                 raise TypeError(
                     f"{member.name} is {type(value).__name__}, it must be {member.group.__name__}"
                 )
-            arguments[member.name] = _group(member.group, value, left)
+            arguments[member.name] = checked(_group(member.group, value, left))
         elif member.chosen is not None:
             chosen.append(member)
     for member in chosen:
@@ -405,7 +415,8 @@ def arguments_of(function: Callable[..., Any], given: dict[str, Any]) -> dict[st
             if parameter.default is not parameter.empty
         }
         value = arguments.get(member.name)
-        arguments[member.name] = chosen_options(member.chosen, value, defaults | arguments, left)
+        made = chosen_options(member.chosen, value, defaults | arguments, left)
+        arguments[member.name] = checked(made)
     for name in left:
         raise TypeError(f"{function.__name__}() got an unexpected keyword argument '{name}'")
     return arguments

@@ -94,7 +94,7 @@ def test_models_are_compared_ranked_and_reported(sums: Path, fake_server: FakeSe
     assert inside("evaluate", "--data_dir", sums, "--llm", "all").code == 0
     compared = inside("compare", "yes", "offline", "--data_dir", sums)
     assert compared.code == 0 and "accuracy" in compared.out
-    board = inside("leaderboard", "--data_dir", sums)
+    board = inside("report", "--only", "leaderboard", "--data_dir", sums)
     assert board.code == 0 and "accuracy" in board.out and "offline" in board.out and "yes" in board.out
     report = inside("report", "--data_dir", sums, "--out", tmp_path / "report")
     assert report.code == 0

@@ -374,7 +374,7 @@ def test_writes_need_consent_and_simulation_needs_none(imported: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"ask": "sing"}, "unknown --ask"),
+        ({"ask": "sing"}, "--ask 'sing'"),
         ({"ask": "tools", "use_demos": 1}, "--use_demos"),
         ({"ask": "plan", "max_steps": 3}, "--max_steps"),
         ({"ask": "tools", "llm": "offline"}, "offline"),

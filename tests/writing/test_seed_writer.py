@@ -92,7 +92,7 @@ def written(
     if not (path / "tool_desc.json").exists():
         bookings_folder(path)
     models = {"writer": writer, "critic": critic}
-    given = {"seed": 3, "number_of_samples": 1, "dependency_type": "schema", "structured": "off", **more}
+    given = {"seed": 3, "number_of_samples": 1, "dependency_type": "schema", "structured": False, **more}
     if critic is not None:
         given["critic"] = ["critic"]
     with patch("toolassay.runs.run.create_model", lambda name, options, meter: models[name]):

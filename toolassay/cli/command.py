@@ -7,7 +7,6 @@ fields; the function receives only what was typed over the defaults.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -49,42 +48,38 @@ class _Value(click.ParamType[Any]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read and check a text of the command line; a default is a value already."""
-        declared = self.declared
         if not isinstance(value, str):
             return value
-        if declared.option.listed:
-            read: Any = names(value)
-        else:
-            read = self._read(value, param, ctx)
-        if problem := declared.problem(read):
-            self.fail(problem, param, ctx)
+        read = names(value) if self.declared.option.listed else self._read(value)
+        if problem := self.declared.problem(read):
+            raise self.declared.refused(problem)
         return read
 
-    def _read(self, text: str, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        kind = self.declared.item
-        if self.declared.option.read is not None:
+    def _read(self, text: str) -> Any:
+        declared = self.declared
+        kind = declared.item
+        if declared.option.read is not None:
             try:
-                return self.declared.option.read(text)
+                return declared.option.read(text)
             except ValueError as error:
-                self.fail(str(error), param, ctx)
+                raise declared.refused(str(error)) from None
         if kind is Path:
             path = Path(text)
             if path.exists() and not (path.is_file() or path.is_dir()):
                 # A command would wait for it, or replace it.
-                self.fail(f"{path} is a pipe or a device: write a file, and name it", param, ctx)
+                raise declared.refused(f"{path} is a pipe or a device, not a file")
             return path
         if kind in (int, float):
-            with suppress(ValueError):
+            try:
                 return kind(text)
-            self.fail(f"{text!r} is not {self.declared.bounds or 'a number'}", param, ctx)
-        alternatives = (kind, *get_args(kind))
-        if bool in alternatives:
-            if text in self.declared.choices:
-                return text
-            expected = "|".join([*self.declared.choices, "true", "false"])
-            with suppress(click.BadParameter):
-                return click.BOOL.convert(text, param, ctx)
-            self.fail(f"{text!r} is not {expected}", param, ctx)
+            except ValueError:
+                raise declared.refused(f"{text!r} is not {declared.bounds or 'a number'}") from None
+        if bool in (kind, *get_args(kind)) and text not in declared.choices:
+            try:
+                return click.BOOL.convert(text, None, None)
+            except click.BadParameter:
+                expected = ", ".join([*declared.choices, "true", "false"])
+                raise declared.refused(f"{text!r} is not one of {expected}") from None
         return text
 
 
@@ -161,7 +156,7 @@ class Command(click.Command):
 
         text = f"Show all {len(self._shown)} options and exit."
         return click.Option(
-            ["--help-all", "--help_all"],
+            ["--help-all"],
             is_flag=True,
             is_eager=True,
             expose_value=False,
@@ -175,14 +170,13 @@ class Command(click.Command):
         is_short = self._is_long and not ctx.meta.get("all")
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            title = "Options"
+            title = "Help"
             if isinstance(parameter, Flag):
                 if is_short and not (parameter.declared.option.common or parameter.required):
                     continue
-                title = parameter.declared.section or title
+                title = parameter.declared.section or "Options"
             if record is not None:
                 sections.setdefault(title, []).append(record)
-        sections["Options"] = sections.pop("Options", [])
         for title, records in sections.items():
             with formatter.section(title):
                 formatter.write_dl(records)

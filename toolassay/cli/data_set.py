@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from toolassay.cli.command import command, names
 from toolassay.cli.options import DataDir, GivenDataDir, Predictions, connected, typed
@@ -34,7 +34,6 @@ def _gates() -> Mapping[str, str]:
 
 @command("check", listing=_gates)
 def check_command(
-    data_dir: Annotated[Path, Option("The data folder; it is not changed.", common=True)],
     out: Annotated[
         Path,
         Option(
@@ -42,6 +41,14 @@ def check_command(
             common=True,
         ),
     ],
+    data_dir: Annotated[
+        Path | None,
+        Option(
+            "The data folder; it is not changed. With --calibrate: folder of the tools [default: that of the "
+            "file].",
+            common=True,
+        ),
+    ] = None,
     gating: GateSettings = GateSettings(),
     min_pass: Annotated[
         float | None,
@@ -50,6 +57,16 @@ def check_command(
             minimum=0,
             maximum=1,
             metavar="SHARE",
+            common=True,
+        ),
+    ] = None,
+    calibrate: Annotated[
+        Path | None,
+        Option(
+            "Compare the --critic with the labels in this file instead: lines as in data.json, with natural, "
+            "grounded, plan, links and values, each true or false, and labelled_by, who answered. OUT gets "
+            "calibration.json: precision and recall of its no, and kappa, by question.",
+            metavar="LABELS",
             common=True,
         ),
     ] = None,
@@ -63,66 +80,35 @@ def check_command(
     """Run every sample through the gates and sort the data set: pass, quarantine, reject.
 
     An interrupted run of a critic or solver continues with the same command. Exit code 3: a model left
-    samples without an answer, or a smaller share than --min_pass passes.
+    samples without an answer, or a smaller share than --min_pass passes. check, pipeline and the data card
+    state how far a critic agrees with labels when they are given its calibration.json (--calibration).
     """
+    model = ModelSettings(options=connected(endpoint))
+    run: dict[str, Any] = {
+        "out": out,
+        "model": model,
+        "limits": limits,
+        "force": force,
+        "command": typed(),
+        "screen": SCREEN,
+    }
+    if calibrate is not None:
+        from toolassay.stages import calibrate as stage
+
+        critics = [gating.critic] if isinstance(gating.critic, str) else list(gating.critic)
+        if len(critics) != 1:
+            raise UsageError("--calibrate compares one critic", fix="give one --critic")
+        _, complete = stage.calibrate(calibrate, critic=critics[0], data_dir=data_dir, **run)
+        return 0 if complete else 3
+    if data_dir is None:
+        raise UsageError("no data folder", fix="add --data_dir FOLDER")
     from toolassay.stages.check import check
 
-    checked = check(
-        data_dir,
-        out=out,
-        gating=gating,
-        model=ModelSettings(options=connected(endpoint)),
-        limits=limits,
-        force=force,
-        command=typed(),
-        screen=SCREEN,
-    )
+    checked = check(data_dir, gating=gating, **run)
     if min_pass is not None and checked.share < min_pass:
         say(f"{WARNING}{checked.share:.1%} pass, less than --min_pass ({min_pass:.1%})")
         return 3
     return 0 if checked.complete else 3
-
-
-@command("critic")
-def critic_command(
-    calibrate: Annotated[
-        Path,
-        Option(
-            "File of labelled samples: lines as in data.json, with natural, grounded, plan, links and "
-            "values, "
-            "each true or false, and labelled_by, who answered.",
-            metavar="LABELS",
-            common=True,
-        ),
-    ],
-    critic: Annotated[str, Option("Model that answers the same questions.", metavar="LLM", common=True)],
-    out: Annotated[Path, Option("Output folder: calibration.json and the run.", common=True)],
-    data_dir: Annotated[
-        Path | None, Option("Folder of the tools [default: that of the file].", common=True)
-    ] = None,
-    endpoint: ModelOptions | None = None,
-    limits: Limits = Limits(),
-    force: Annotated[bool, Option("Restart a run whose settings differ.")] = False,
-) -> int:
-    """Compare a critic with labels: precision and recall of its no, and kappa, by question.
-
-    check, pipeline and the data card state the agreement when they are given calibration.json
-    (--calibration). Exit code 3: the model left samples without an answer.
-    """
-    from toolassay.stages.calibrate import calibrate as compare
-
-    _, complete = compare(
-        calibrate,
-        critic=critic,
-        data_dir=data_dir,
-        out=out,
-        model=ModelSettings(options=connected(endpoint)),
-        limits=limits,
-        force=force,
-        command=typed(),
-        screen=SCREEN,
-    )
-    return 0 if complete else 3
 
 
 @command("variety")
@@ -220,18 +206,30 @@ def split_command(
     split(data_dir, settings=replace(settings, hold_out_tools=tools), out=out, force=force, screen=SCREEN)
 
 
+TOOLS = "tools-"
+"""Start of the formats of tools."""
+
+
 def _formats() -> Mapping[str, str]:
+    from toolassay.exporters.exported_tools import TOOL_FORMS
     from toolassay.exporters.formats import format_list
 
     trajectories = "trajectories: the conversations of an agent (--predictions LLM) as chats"
-    return {"Formats": f"{format_list()}; {trajectories}"}
+    tools = ", ".join(f"{TOOLS}{form}" for form in TOOL_FORMS)
+    lists = f"{tools}: the tools as a list for a model API, an MCP listing or tool_desc.json, in the file OUT"
+    return {
+        "Formats": f"{format_list()}; {trajectories}; {lists} (OUT.report.json lists what it cannot hold)"
+    }
 
 
 @command("export", listing=_formats)
 def export_command(
     data_dir: GivenDataDir,
     to: Annotated[str, Option("Format, of those below.", metavar="FORMAT", common=True)],
-    out: Annotated[Path, Option("Output folder; an earlier export in it is replaced.", common=True)],
+    out: Annotated[
+        Path,
+        Option("Output folder; an earlier export in it is replaced. With --to tools-…: a file.", common=True),
+    ],
     predictions: Annotated[
         str | None, Option("With --to trajectories: name of the model.", metavar="LLM")
     ] = None,
@@ -262,7 +260,12 @@ def export_command(
         bool, Option("Replace files that no earlier export wrote; dated copies are kept.", common=True)
     ] = False,
 ) -> int:
-    """Write the gold plans of a data folder, or the conversations of an agent, for training or publishing."""
+    """Write the gold plans of a data folder, the conversations of an agent, or the tools in another form."""
+    if to.startswith(TOOLS):
+        from toolassay.stages.import_tools import export_tools
+
+        export_tools(data_dir, to.removeprefix(TOOLS), out, force=force, screen=SCREEN)
+        return 0
     from toolassay.stages.export import export, export_trajectories
 
     if (to == "trajectories") != (predictions is not None):

@@ -13,7 +13,7 @@ from toolassay.benchmarks.registry import default_benchmark
 from toolassay.cli.screen import say
 from toolassay.console.screen import WARNING
 from toolassay.declarations import Option
-from toolassay.errors import UsageError
+from toolassay.errors import CALLER, UsageError
 from toolassay.models.options import DOTENV, ModelOptions
 from toolassay.runs.settings import ModelSettings
 
@@ -90,6 +90,8 @@ def connected(options: ModelOptions | None) -> ModelOptions:
     """
     load_environment()
     options = options or ModelOptions()
+    if (options.api_addr or options.api_port) and CALLER.get() == "command":
+        say("--api_addr and --api_port are --api_base now")  # they stay flags of the published scripts
     if options.api_key:
         say(
             f"{WARNING}every user of this machine can read --api_key in the list of processes: "

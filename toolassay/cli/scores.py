@@ -15,6 +15,7 @@ from toolassay.cli.screen import SCREEN, say, show
 from toolassay.console.screen import WARNING
 from toolassay.declarations import Option
 from toolassay.engines import EngineName
+from toolassay.errors import UsageError
 from toolassay.stages.settings import (
     ComparisonSettings,
     LeaderboardSettings,
@@ -157,25 +158,21 @@ def verify_command(
     return 0 if verification.is_equal else 1
 
 
-@command("leaderboard")
-def leaderboard_command(
-    data_dir: DataDir,
-    settings: LeaderboardSettings = LeaderboardSettings(),
-    format: Annotated[
-        Literal["terminal", "markdown", "csv", "latex"] | None,
-        Option("Output format [default: by the suffix of --save, else terminal]."),
-    ] = None,
-    save: Annotated[Path | None, Option("Write the table to this file (.md, .csv, .tex, .txt).")] = None,
+def _show_leaderboard(
+    data_dir: Path,
+    which: ReportSettings,
+    rows: LeaderboardSettings,
+    format: str | None,
+    save: Path | None,
 ) -> None:
-    """Show the scores of every model of a folder: strict and compat, confidence intervals, cost and time.
-
-    Scores are in percent, as published.
-    """
+    """Print the leaderboard of a folder, or write it to a file."""
     from toolassay.files.data_files import write_text
     from toolassay.stages.leaderboard import format_of, leaderboard
 
     wanted = format or (format_of(save) if save else "terminal")
-    board = leaderboard(data_dir, settings=settings)
+    board = leaderboard(
+        data_dir, prediction_dir=which.prediction_dir, metrics_dir=which.metrics_dir, settings=rows
+    )
     if wanted == "csv":
         from toolassay.console.tables import printable
 
@@ -206,6 +203,29 @@ def report_command(
     ),
     junit: Annotated[Path | None, Option("JUnit file for the requirements.")] = None,
     summary: Annotated[Path | None, Option("Markdown file for the decision.")] = None,
+    only: Annotated[
+        Literal["leaderboard"] | None,
+        Option(
+            "leaderboard: show only the scores of every model of one folder: strict and compat, confidence "
+            "intervals, cost and time, in percent as published.",
+            common=True,
+        ),
+    ] = None,
+    rows: LeaderboardSettings = LeaderboardSettings(),
+    format: Annotated[
+        Literal["terminal", "markdown", "csv", "latex"] | None,
+        Option(
+            "Format of the leaderboard [default: by the suffix of --save, else terminal].",
+            section=LeaderboardSettings.section,
+        ),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        Option(
+            "Write the leaderboard to this file (.md, .csv, .tex, .txt).",
+            section=LeaderboardSettings.section,
+        ),
+    ] = None,
 ) -> int:
     """Decide which model may be trusted with the tools: verdict, ranking, five axes.
 
@@ -222,6 +242,13 @@ def report_command(
     from toolassay.stages.report import write_report
 
     folders = [*data_dir, *more] or [DEFAULT_FOLDER]
+    if only == "leaderboard":
+        if len(folders) > 1:
+            raise UsageError("--only leaderboard shows one folder", fix="give one --data_dir")
+        _show_leaderboard(folders[0], settings, rows, format, save)
+        return 0
+    if format or save or rows != LeaderboardSettings():
+        raise UsageError("these options are for --only leaderboard", fix="add it, or omit them")
     found = write_report(
         folders,
         out=out,

@@ -1,4 +1,4 @@
-"""`import`, `export-tools`, `graph`, `visualize`, `sample`: the commands on tools and their graph."""
+"""`import`, `graph`, `visualize`, `sample`: the commands on tools and their graph."""
 
 from __future__ import annotations
 
@@ -74,28 +74,6 @@ def import_command() -> None:
 
     Exit codes: 0 done; 2 the source cannot be read, or the folder has other tools; 3 a part was skipped.
     """
-
-
-def _forms() -> Sequence[str]:
-    from toolassay.exporters.exported_tools import TOOL_FORMS
-
-    return TOOL_FORMS
-
-
-@command("export-tools")
-def export_tools_command(
-    data_dir: DataDir,
-    to: Annotated[str, Option("Form of the tools.", choices=_forms, common=True)],
-    out: Annotated[Path, Option("File to write.", common=True)],
-    force: Annotated[bool, Option("Replace OUT if it has other content.")] = False,
-) -> None:
-    """Write the tools of a data folder as a list for a model API or an MCP listing.
-
-    OUT.report.json lists what the form cannot hold.
-    """
-    from toolassay.stages.import_tools import export_tools
-
-    export_tools(data_dir, to, out, force=force, screen=SCREEN)
 
 
 _Pairs = Sequence[tuple[str, str]]

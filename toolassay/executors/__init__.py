@@ -5,13 +5,13 @@ Here: the executors behind `--executor`, built-in ones and those of installed pa
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any
 
-from toolassay.declarations import Option
 from toolassay.errors import UsageError
+from toolassay.executors.execution_options import McpExecution as McpExecution
+from toolassay.executors.execution_options import PythonExecution as PythonExecution
 from toolassay.executors.executor import ExecutionContext, Executor, OpenExecutor
 from toolassay.extras import installed_extensions
 
@@ -42,67 +42,6 @@ def executor_named(name: str, more: tuple[Executor, ...] = ()) -> Executor:
     if name not in executors_by_name:
         raise UsageError(f"there is no executor '{name}'", fix=f"use one of {', '.join(executors_by_name)}")
     return executors_by_name[name]
-
-
-_Workspace = Annotated[
-    str,
-    Option(
-        "mcp, python: folder to copy for each plan; {workspace} in the command, and /workspace in arguments "
-        "and results, stand for the copy.",
-        metavar="FOLDER",
-    ),
-]
-_Fresh = Annotated[
-    Literal["plan", "worker"],
-    Option(
-        "mcp, python: 'plan' starts a new process on a new copy for each plan, without --workspace after "
-        "each "
-        "plan that writes; 'worker' one process for many plans, whose copy is restored before each.",
-    ),
-]
-
-
-@dataclass(frozen=True)
-class McpExecution:
-    """Options of the executor mcp."""
-
-    section: ClassVar[str] = "Executors"
-
-    server: Annotated[
-        str,
-        Option(
-            "mcp: command line that starts the server, or its http(s) address.",
-            metavar="COMMAND|URL",
-            common=True,
-        ),
-    ] = ""
-    mcp_config: Annotated[str, Option("mcp: configuration file with mcpServers.", metavar="FILE")] = ""
-    header: Annotated[Sequence[str], Option("mcp: header for an address.", metavar="'NAME: VALUE'")] = field(
-        default=(), repr=False
-    )
-    workspace: _Workspace = ""
-    fresh: _Fresh = "plan"
-
-
-@dataclass(frozen=True)
-class PythonExecution:
-    """Options of the executor python."""
-
-    section: ClassVar[str] = "Executors"
-
-    functions: Annotated[
-        str,
-        Option(
-            "python: module or file with the functions; needs --allow_tools.",
-            metavar="MODULE|FILE",
-            common=True,
-        ),
-    ] = ""
-    pass_env: Annotated[
-        Sequence[str], Option("python: variable of the environment that the functions see.", metavar="NAME")
-    ] = ()
-    workspace: _Workspace = ""
-    fresh: _Fresh = "plan"
 
 
 class McpExecutor(Executor):

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from toolassay.errors import UsageError
-from toolassay.executors import McpExecution
+from toolassay.executors.execution_options import McpExecution
 from toolassay.executors.executor import (
     CallLimits,
     CallResult,

@@ -15,7 +15,8 @@ from pathlib import Path
 import msgspec
 
 from toolassay.errors import UsageError
-from toolassay.executors import PythonExecution, function_process
+from toolassay.executors import function_process
+from toolassay.executors.execution_options import PythonExecution
 from toolassay.executors.executor import (
     CallLimits,
     CallResult,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 from toolassay.declarations import Option
 from toolassay.graph.dependencies import DEFAULT_MIN_CONFIDENCE
@@ -27,7 +27,7 @@ class ProposeOptions:
         command: Command line, recorded in the manifest.
     """
 
-    section: ClassVar[str] = "Links that a model proposes"
+    section = "Links that a model proposes"
 
     model: Annotated[
         str,
@@ -56,7 +56,7 @@ class LinkOptions:
         changes: Corrections to add to `graph_edits.json`; one that does not fit is refused.
     """
 
-    section: ClassVar[str] = "Links of schema graphs"
+    section = "Links of schema graphs"
 
     min_confidence: Annotated[
         float | None,

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from toolassay.declarations import Option
 from toolassay.errors import UsageError
@@ -74,7 +74,7 @@ class ModelOptions:
         make_transport: `make_transport(name, options)` gives the `Transport` of a model, instead of `client`.
     """
 
-    section: ClassVar[str] = "Server"
+    section = "Server"
 
     api_base: Annotated[
         str | None,

@@ -10,7 +10,7 @@ import json
 from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from toolassay.declarations import Option
 from toolassay.models import ChatRequest, ModelError
@@ -30,7 +30,7 @@ _Key = tuple[str, str, str]
 class Budget:
     """Limits of a whole run, earlier starts included; None means no limit."""
 
-    section: ClassVar[str] = "Limits and cost"
+    section = "Limits and cost"
 
     cost: Annotated[
         float | None,

@@ -12,19 +12,20 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from toolassay.console.screen import DEFAULT, Screen
 from toolassay.declarations import Option
 from toolassay.engines import EngineName
-from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
-from toolassay.models.refused_parameters import Default, sampling_parameters
+from toolassay.models.refused_parameters import Default
 from toolassay.models.structured_output import Structured
 from toolassay.records.dataset import RequestId
 from toolassay.runs.budget import Budget
 from toolassay.runs.ledger import cost_of, prices_within
 
+TEMPERATURE = Option("Sampling temperature, 0 or more.", minimum=0, common=True)
+TOP_P = Option("Nucleus sampling probability, 0 to 1.", minimum=0, maximum=1)
 PREDICTIONS = "predictions"
 """Default prediction folder, below the data folder."""
 
@@ -33,7 +34,7 @@ PREDICTIONS = "predictions"
 class Limits:
     """Limits of a run, over all starts and trials."""
 
-    section: ClassVar[str] = "Limits and cost"
+    section = "Limits and cost"
 
     budget: Budget | None = None
     prices: Annotated[
@@ -52,7 +53,7 @@ class ModelSettings:
     parameter.
     """
 
-    section: ClassVar[str] = "Model"
+    section = "Model"
 
     llm: Annotated[
         str,
@@ -63,10 +64,12 @@ class ModelSettings:
         ),
     ] = "gpt-4"
     options: ModelOptions | None = None
-    temperature: Annotated[float | None, Option("Sampling temperature, 0 or more.", common=True)] = Default(
-        0.2
+    temperature: Annotated[
+        float | None, Option("Sampling temperature, 0 or more.", minimum=0, common=True)
+    ] = Default(0.2)
+    top_p: Annotated[float | None, Option("Nucleus sampling probability, 0 to 1.", minimum=0, maximum=1)] = (
+        Default(0.1)
     )
-    top_p: Annotated[float | None, Option("Nucleus sampling probability, 0 to 1.")] = Default(0.1)
     max_tokens: Annotated[
         int | None,
         Option(
@@ -87,41 +90,33 @@ class ModelSettings:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Temperature and top_p as request parameters, without those that are None.
+        """Temperature and top_p as request parameters, without those that are None."""
+        # "+" makes a float of a Default.
+        return {name: +value for name, value in self._sampling.items() if value is not None}
 
-        Raises:
-            UsageError: A value is out of range.
-        """
-        return sampling_parameters(self.temperature, self.top_p)
+    @property
+    def _sampling(self) -> dict[str, float | None]:
+        return {"temperature": self.temperature, "top_p": self.top_p}
 
     def endpoint(self, limits: Limits) -> ModelOptions:
         """The client options; with `structured` True, a server that refuses the schema stops the run."""
         given = self.options or ModelOptions()
-        own = {"temperature": self.temperature, "top_p": self.top_p}
         sampling = {
-            name: value for name, value in own.items() if value is not None and type(value) is not Default
+            name: value
+            for name, value in self._sampling.items()
+            if value is not None and type(value) is not Default
         }
         connections = limits.multiworker if given.connections is None else given.connections
         return replace(
             given, connections=connections, require_schema=self.structured is True, sampling=sampling
         )
 
-    def check(self) -> None:
-        """Validate temperature, top_p and `max_tokens`.
-
-        Raises:
-            UsageError: A value is out of its range.
-        """
-        _ = self.parameters
-        if self.max_tokens is not None and self.max_tokens < 1:
-            raise UsageError(f"--max_tokens {self.max_tokens} is less than 1", fix="write a number from 1")
-
 
 @dataclass(frozen=True)
 class RunStart:
     """How a run starts, and where it works."""
 
-    section: ClassVar[str] = "Run"
+    section = "Run"
 
     force: Annotated[
         bool, Option("Start a new run if the settings differ from the existing run, which is kept.")

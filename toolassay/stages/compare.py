@@ -44,8 +44,6 @@ def compare(
     """
     if len(models) < 2:
         raise UsageError("nothing to compare", fix="name two models, the baseline first")
-    if settings.resamples < 1:
-        raise UsageError(f"{settings.resamples} resamples", fix="give --resamples 1 or more")
     groups = groups_of([settings.split], [settings.n_tools], "mul")
     if len(groups) != 1:
         raise UsageError(

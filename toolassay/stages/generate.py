@@ -185,7 +185,6 @@ def generate(
     start = {one.name: getattr(choices, one.name) for one in fields(RunStart)}
     run = RunSettings(model, limits, RunChoices(**start), command, screen)
     llm = model.llm
-    model.check()
     check_wording(writing.prompt, with_template=writing.prompt_template is not None)
     refuse_baseline(llm, "--llm")
     _check_critics(writing, llm)

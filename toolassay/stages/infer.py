@@ -63,7 +63,6 @@ def infer(
     own = benchmark.options.run() if own is None else own
     if getattr(own, "agent_version", None) and not own.agent_command:
         raise UsageError("--agent_version is of --agent_command", fix="omit it, or name the agent")
-    model.check()
     if isinstance(choices.ids, Path):
         run = replace(run, choices=replace(choices, ids=read_ids(choices.ids)))
     own = benchmark.settled(folder, run, own)

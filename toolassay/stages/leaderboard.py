@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
 
 from msgspec import structs
 
@@ -292,8 +291,6 @@ def data_title(folder: DataFolder, name: str) -> str:
     return f"{title} ({shown})" if shown else title
 
 
-Mode = Literal["both", "strict", "compat"]
-MODES: tuple[Mode, ...] = ("both", "strict", "compat")
 FILE = "leaderboard.md"
 _SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".csv": "csv", ".tex": "latex", ".txt": "terminal"}
 _NAMED = 5
@@ -303,23 +300,27 @@ _OUTCOMES = ("outcome", "unwanted")
 def leaderboard(
     data_dir: str | Path = "data_huggingface",
     *,
+    prediction_dir: str | Path = "predictions",
+    metrics_dir: str | Path | None = None,
     settings: LeaderboardSettings = LeaderboardSettings(),
 ) -> Board:
     """The models of a folder in the report's order; remarks name omitted models and rows that do not compare.
 
     Args:
         data_dir: Data folder of any benchmark.
+        prediction_dir: Prediction folder, below `data_dir` or as a path; its runs have cost and latency, and
+            its name determines the metrics folder.
+        metrics_dir: Metrics folder, below `data_dir` or as a path.
         settings: Which rows and columns.
 
     Raises:
-        UsageError: There are no metrics, or the group, mode, column or domain is unknown.
+        UsageError: There are no metrics, or the group, column or domain is unknown.
     """
-    place = ScoredFolder.at(data_dir, settings.prediction_dir, settings.metrics_dir)
+    place = ScoredFolder.at(data_dir, prediction_dir, metrics_dir)
     group = settings.group
     mode = settings.mode
     sort_by = settings.sort_by
     published = settings.published
-    _check("mode", mode, MODES)
     scores, title = place.benchmark.scores, place.benchmark.about.title
     others: Mapping[str, Mapping[str, float]] = {}
     if settings.with_published or published:
@@ -421,8 +422,7 @@ def format_of(path: Path) -> str:
 def keep_leaderboard(data_dir: str | Path, prediction_dir: str | Path, metrics: Path) -> Path | None:
     """Write `leaderboard.md` to a metrics folder and return its path; None with fewer than two models."""
     try:
-        settings = LeaderboardSettings(prediction_dir, metrics.absolute())
-        board = leaderboard(data_dir, settings=settings)
+        board = leaderboard(data_dir, prediction_dir=prediction_dir, metrics_dir=metrics.absolute())
     except UsageError:
         return None
     if len({row.model for row in board.rows}) < 2:

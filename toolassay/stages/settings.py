@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from toolassay.benchmarks.registry import EXECUTOR_OPTIONS, executor_names
 from toolassay.declarations import Option
@@ -98,7 +98,7 @@ _ByScore = Annotated[
 class SampleSettings:
     """Which subgraphs of the tool graph are sampled."""
 
-    section: ClassVar[str] = "Samples"
+    section = "Samples"
 
     number_of_samples: Annotated[
         int | None,
@@ -150,7 +150,7 @@ GENERATOR = ModelSettings(temperature=Default(0.7), top_p=Default(1.0), structur
 class WritingSettings:
     """How a model writes requests and gold plans for samples."""
 
-    section: ClassVar[str] = "Writing"
+    section = "Writing"
 
     check: Annotated[
         bool, Option("Also request the model's review of its own sample, in the same answer.")
@@ -197,7 +197,7 @@ class LiveSettings:
         limits: Bounds on each call.
     """
 
-    section: ClassVar[str] = EXECUTORS
+    section = EXECUTORS
 
     executor: Annotated[
         str,
@@ -220,7 +220,7 @@ class LiveSettings:
 class GateSettings:
     """The gates of a check, the models that judge, and what the samples are compared with."""
 
-    section: ClassVar[str] = "Gates"
+    section = "Gates"
 
     gates: Annotated[
         Sequence[str] | None,
@@ -338,7 +338,7 @@ def _closing(text: str) -> str | None:
 class ChatForm:
     """How an export writes results and chats."""
 
-    section: ClassVar[str] = "Chats"
+    section = "Chats"
 
     results: Annotated[
         Literal["executed", "references", "none"] | None,
@@ -486,8 +486,8 @@ class ReportSettings:
 class LeaderboardSettings:
     """Which rows and columns a leaderboard has."""
 
-    prediction_dir: PredictionDir = "predictions"
-    metrics_dir: MetricsDir = None
+    section = "Leaderboard (--only leaderboard)"
+
     group: Annotated[str, Option("Group of samples in the metrics, e.g. chain_overall.")] = "overall_overall"
     mode: Annotated[Literal["both", "strict", "compat"], Option("Scoring modes to show for each model.")] = (
         "both"

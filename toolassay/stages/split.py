@@ -44,8 +44,6 @@ def split(
     """
     folder = DataFolder(Path(data_dir)).require()
     given: dict[Split, float] = {"train": settings.train, "dev": settings.dev, "test": settings.test}
-    near = settings.near
-    threshold = settings.threshold
     hold_out_tools = settings.hold_out_tools
     total = sum(given.values())
     if min(given.values()) < 0 or not 0 < total < float("inf"):
@@ -56,7 +54,7 @@ def split(
     if hold_out_tools and not settings.test:
         raise UsageError("tools are held out for the test split", fix="give --test more than 0")
     refuse_other_benchmarks(folder)
-    bars = Thresholds(threshold)
+    bars = Thresholds(settings.threshold)
     members: list[Member] = []
 
     def golds() -> Iterator[Gold]:
@@ -69,7 +67,7 @@ def split(
             advance()
 
     together: list[list[int]] = []
-    if near:
+    if settings.near:
         together = near_repeats(golds(), bars)
     else:
         for _ in golds():
@@ -88,7 +86,7 @@ def split(
         seed=settings.seed,
         hold_out=hold_out_tools,
         together=together,
-        near=threshold if near else None,
+        near=settings.threshold if settings.near else None,
     )
     path = folder.path / "split_ids.json" if out is None else Path(out)
     copy = write_splits(path, result, force=force)

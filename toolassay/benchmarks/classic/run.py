@@ -18,6 +18,7 @@ from toolassay.benchmarks.classic.work import chat_work
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.security.probe_results import probe
 from toolassay.console.screen import DEFAULT, Screen
+from toolassay.declarations import checked
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringSettings
 from toolassay.files.data_files import read_text
@@ -204,7 +205,7 @@ def run_classic(
     server = {name: getattr(agent, name) for name in ("api_base", "client", "stream")}
     options = ModelOptions(**server, connections=limits.multiworker)
     temperature = _TEMPERATURE if agent.temperature is None else agent.temperature
-    model = ModelSettings(agent.base_model, options, temperature, agent.top_p, agent.max_tokens)
+    model = checked(ModelSettings(agent.base_model, options, temperature, agent.top_p, agent.max_tokens))
     asked = replace(choices, limit=configuration.eval.limit, trials=trials)
     run = RunSettings(model, limits, asked, command, screen)
     place = folder.path / (choices.prediction_dir or PREDICTIONS)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from toolassay.episodes.own_agent import AgentFunction
     from toolassay.metrics.bertscore import BertScore
 
-ROUGE_BACKENDS = ("builtin", "rouge-score")
 ASKS = ("plan", "calls", "tools", "react")
 AGENTS = "agents"
 """The way of asking with `agent_command`."""
@@ -113,8 +112,6 @@ class PlanOptions:
         """
         if self.agent_command is not None:
             object.__setattr__(self, "ask", AGENTS)
-        if self.ask not in (None, *ASKS) and self.agent_command is None:
-            raise UsageError(f"unknown --ask '{self.ask}'", fix=f"choose from {', '.join(ASKS)}")
         unfit = () if self.ask is None else _OF_CALLS if self.ask == "plan" else _OF_PLANS
         for name in self.given(unfit):
             raise UsageError(f"--{name} does not apply to --ask {self.ask}", fix="omit it")
@@ -155,9 +152,6 @@ class PlanScoring:
         with_bertscore: Whether to compute BERTScore.
         resamples: Number of bootstrap resamples for the strict intervals.
         seed: Random seed of the bootstrap.
-
-    Raises:
-        UsageError: An unknown backend.
     """
 
     alignment: Annotated[
@@ -227,12 +221,6 @@ class PlanScoring:
         Literal["builtin", "rouge-score"],
         Option("Implementation of ROUGE: built in, or the package rouge-score."),
     ] = "builtin"
-
-    def __post_init__(self) -> None:
-        if self.rouge_backend not in ROUGE_BACKENDS:
-            raise UsageError(
-                f"no rouge_backend '{self.rouge_backend}'", fix=f"choose from {', '.join(ROUGE_BACKENDS)}"
-            )
 
     def bertscore_on(self, engine: Engine | None) -> BertScore | None:
         """The BERTScore scorer, on an engine or in this process; None if BERTScore is not selected."""

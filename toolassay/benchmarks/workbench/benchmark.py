@@ -49,7 +49,7 @@ class WorkplaceOptions:
     resample: Annotated[
         int, Option("Maximum retries of a task in which the agent called no tool.", minimum=0)
     ] = 0
-    resample_temperature: Annotated[float, Option("Sampling temperature of these retries.")] = 0.5
+    resample_temperature: Annotated[float, Option("Sampling temperature of these retries.", minimum=0)] = 0.5
     max_steps: Annotated[int, Option("Maximum model answers per task.", minimum=1)] = MAX_STEPS
     max_seconds: Annotated[
         float,

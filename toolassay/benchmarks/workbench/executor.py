@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from toolassay.declarations import Option
 from toolassay.executors.executor import ExecutionContext, Executor, OpenExecutor
@@ -14,7 +14,7 @@ from toolassay.executors.executor import ExecutionContext, Executor, OpenExecuto
 class WorkplaceExecution:
     """Options of the executor."""
 
-    section: ClassVar[str] = "Executors"
+    section = "Executors"
 
     workplace: Annotated[
         str,

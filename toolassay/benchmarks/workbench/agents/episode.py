@@ -31,7 +31,6 @@ from toolassay.episodes.episode import EpisodeLimits, Trajectory, episode, shown
 from toolassay.errors import UsageError, as_called
 from toolassay.files.data_files import read_json_lines, readable, record_of
 from toolassay.models import ToolCall
-from toolassay.models.refused_parameters import check_temperature
 from toolassay.models.structured_output import Structured
 from toolassay.offline.model_tasks import AgentTask
 from toolassay.plans.execution_record import ExecutedCall
@@ -229,7 +228,6 @@ class WorkbenchAgentSettings:
                 f"--resample {self.resample}: out of range",
                 fix="give --max_steps 1 or more, --max_seconds above 0 and --resample 0 or more",
             )
-        check_temperature(self.resample_temperature, flag="--resample_temperature")
 
     @property
     def facts(self) -> dict[str, Any]:
