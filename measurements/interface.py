@@ -8,17 +8,18 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
+from textwrap import indent
 from typing import Annotated, Any, get_args, get_origin
 
 import click
 
 from toolassay.cli.command import Flag
 from toolassay.cli.main import cli
-from toolassay.declarations import REQUIRED, members
+from toolassay.declarations import REQUIRED, declared_in, members
 from toolassay.interface import HOMES
 
 ROOT = Path(__file__).parents[1]
@@ -131,7 +132,25 @@ def _function(name: str, stage: Callable[..., Any], types: _Types) -> str:
     if any(keyword == "agent_command" for keyword in flat):
         lines = [line.replace("agent: str | None", "agent: str | AgentFunction | None") for line in lines]
     body = "".join(f"    {line},\n" for line in lines)
-    return f"def {name}(\n{body}) -> {types.text(stage, signature.return_annotation)}: ...\n"
+    result = types.text(stage, signature.return_annotation)
+    text = _documentation(stage, [keyword for keyword in flat if keyword not in signature.parameters])
+    return f"def {name}(\n{body}) -> {result}:\n{text}\n"
+
+
+def _documentation(stage: Callable[..., Any], keywords: Sequence[str]) -> str:
+    """The docstring of a stage, with the flat keywords among its arguments."""
+    text = inspect.getdoc(stage) or ""
+    head = text
+    tail = ""
+    for section in ("\n\nReturns:", "\n\nRaises:"):
+        if section in head:
+            head, mark, rest = head.partition(section)
+            tail = mark + rest + tail
+    helps = {one.name: one.option.help for one in declared_in(stage)}
+    lines = [f"    {keyword}: {helps[keyword]}" for keyword in keywords if helps.get(keyword)]
+    head += "" if "\nArgs:" in head or not lines else "\n\nArgs:"
+    whole = "\n".join([head, *lines]) + tail
+    return indent(f'"""{whole}\n"""', "    ")
 
 
 def stub() -> str:
