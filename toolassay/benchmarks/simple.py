@@ -49,9 +49,8 @@ from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, stability_metrics
 from toolassay.models import ChatRequest
 from toolassay.models.protocol import Message
 from toolassay.records.data_folder import DataFolder
-from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, Ask, ItemWork
-from toolassay.runs.journal import ItemEntry
+from toolassay.runs.journal import ItemEntry, Journal
 from toolassay.runs.manifest import MAX_TOKENS
 from toolassay.runs.outcomes import MISSING, NOT_RUN, AskedCounts, RunOutcomes, is_scored
 from toolassay.runs.record import hashes

@@ -22,7 +22,7 @@ _RESAMPLES = 2_000
 _SEED = 0
 LABELLED_BY = "labelled_by"
 """Key of a line of a labelled file: who answered."""
-_UNKNOWN = "judged samples; it has not been compared with labels (toolassay critic --calibrate)"
+_UNKNOWN = "judged samples; it has not been compared with labels (toolassay check --calibrate)"
 Answers = Mapping[str, bool]
 """Yes or no to each question, and to `PUBLISHABLE`."""
 
@@ -215,7 +215,7 @@ def read_calibrations(files: Iterable[Path]) -> dict[str, Calibration]:
     """
     found: dict[str, Calibration] = {}
     for file in files:
-        fix = "make it with toolassay critic --calibrate"
+        fix = "make it with toolassay check --calibrate"
         one = record_of(read_json(file), Calibration, file=file, fix=fix)
         found[one.critic] = one
     return found

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from toolassay.benchmarks.registry import benchmark_executors, benchmark_of
+from toolassay.benchmarks.registry import EXECUTOR_OPTIONS, benchmark_executors, benchmark_of
 from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.console.tables import Result, Table
 from toolassay.console.text_formatting import count_of
@@ -40,46 +40,13 @@ from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL, changes, open_run, recorded_settings
 from toolassay.runs.runner import Loop
-from toolassay.runs.settings import options_of
 from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of
+from toolassay.stages.settings import ExecutionSettings
 from toolassay.version import __version__
 
 _MOST_REASONS = 6
 _CONFLICT_FIX = "use the settings it began with, or --force (keeps the earlier executions under a dated name)"
 _MOST_NAMED = 5  # requests in a line of the screen
-
-
-@dataclass(frozen=True)
-class ExecutionSettings:
-    """Options of `execute` that do not depend on the executor.
-
-    Attributes:
-        allow_writes: Permit tools that are not marked read-only.
-        allow_tools: Permit running code of the folder, or that an option names.
-        workers: Plans that are executed at the same time.
-        max_seconds: Seconds for one call.
-        max_result: Bytes of one result.
-        max_memory: MiB of memory of a server or function.
-        twice: Execute each plan twice and record which results vary.
-        wrong_calls: Share of the plans for which a call with a mistake is executed as well.
-        ignore: Patterns of places of the state that are not compared.
-        limit: Only the first plans; None for all.
-        seed: Random seed of the simulator and of wrong calls.
-        force: Start again with other settings; the earlier executions are kept under a dated name.
-    """
-
-    allow_writes: bool = False
-    allow_tools: bool = False
-    workers: int = 2
-    max_seconds: float = 30.0
-    max_result: int = 2**20
-    max_memory: int = 1024
-    twice: bool = False
-    wrong_calls: float = 0.0
-    ignore: Sequence[str] = ()
-    limit: int | None = None
-    seed: int = 0
-    force: bool = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -103,12 +70,11 @@ def execute(
     data_dir: str | Path,
     *,
     executor: str,
-    options: Any = None,
-    settings: ExecutionSettings | None = None,
+    options: Annotated[Any, EXECUTOR_OPTIONS] = None,
+    settings: ExecutionSettings = ExecutionSettings(),
     predictions: str | None = None,
     prediction_dir: str | Path = "predictions",
     screen: Screen = DEFAULT,
-    **keywords: Any,
 ) -> Executed:
     """Execute the gold plans of a folder, or a model's predictions, and record what happened.
 
@@ -119,12 +85,11 @@ def execute(
         data_dir: Data folder.
         executor: Name of the executor: "mcp", "python", "simulate", or one that a benchmark or an installed
             package brings.
-        options: Options object of the executor; `keywords` replace its fields.
-        settings: Further options; `keywords` replace its fields.
+        options: Options object of the executor; None for the defaults.
+        settings: Further options.
         predictions: Name of a model: execute its predictions and judge them by their outcome.
         prediction_dir: Folder of the predictions.
         screen: Receives messages, results and progress.
-        keywords: Fields of `settings` and `options`.
 
     Raises:
         UsageError: The executor cannot be used as given, a file is missing or malformed, or the settings
@@ -132,7 +97,7 @@ def execute(
     """
     chosen = executor_named(executor, benchmark_executors())
     own = options if options is not None else chosen.options()
-    own, rules = options_of("execute", keywords, own, settings or ExecutionSettings())
+    rules = settings
     folder = DataFolder(Path(data_dir)).require()
     benchmark = benchmark_of(folder)
     title = benchmark.about.title

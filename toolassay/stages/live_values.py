@@ -7,7 +7,7 @@ import contextlib
 import shutil
 from collections.abc import Collection, Iterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,6 @@ from toolassay.console.text_formatting import count_of, some_of
 from toolassay.errors import ToolassayError, UsageError, as_called
 from toolassay.executors import executor_named
 from toolassay.executors.executor import (
-    CallLimits,
     CallResult,
     EnvironmentFailure,
     ExecutionContext,
@@ -48,6 +47,7 @@ from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL
 from toolassay.stages.graph import build_graph
+from toolassay.stages.settings import LiveSettings
 from toolassay.tools.library import ToolLibrary
 
 VALUES = "values.json"
@@ -62,25 +62,6 @@ _AT_ONCE = 2  # plans that are executed while others are written
 _REFUTED = "refuted by live calls"
 # What a graph is derived from, and the values that a new collection replaces.
 _NEEDED = ("tool_desc.json", "graph_desc.json", "benchmark.json", EDITS, TRACES, VALUES)
-
-
-@dataclass(frozen=True)
-class LiveSettings:
-    """A server from which values are collected, and on which generated plans are tried.
-
-    Attributes:
-        executor: Name of the executor.
-        options: Its options object; None for the defaults.
-        allow_writes: Permit tools that are not marked read-only; they are called only on a copy.
-        allow_tools: Permit running code that an option names.
-        limits: Bounds on each call.
-    """
-
-    executor: str
-    options: Any = None
-    allow_writes: bool = False
-    allow_tools: bool = False
-    limits: CallLimits = field(default_factory=CallLimits)
 
 
 def read_values(folder: DataFolder) -> dict[str, dict[str, list[Any]]]:

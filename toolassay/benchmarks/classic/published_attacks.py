@@ -25,9 +25,8 @@ from toolassay.models import ChatRequest, ModelError
 from toolassay.models.json_answers import read_answer
 from toolassay.prompts.templates import package_template
 from toolassay.records.data_folder import DataFolder
-from toolassay.runs import Journal
 from toolassay.runs.items import ENDED, FINAL, OVERFLOW, Ask, ItemWork, Recorded
-from toolassay.runs.journal import AnswerLine, ItemEntry, LineAddress
+from toolassay.runs.journal import AnswerLine, ItemEntry, Journal, LineAddress
 from toolassay.runs.ledger import FREE
 from toolassay.runs.record import hashes
 from toolassay.runs.run import Run

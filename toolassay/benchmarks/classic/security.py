@@ -51,9 +51,9 @@ from toolassay.files.data_files import sha256_of
 from toolassay.models import ModelError
 from toolassay.models.json_answers import read_answer, without_reasoning
 from toolassay.records.data_folder import DataFolder
-from toolassay.runs import Journal
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.items import FINAL, Ask, recorded_answers
+from toolassay.runs.journal import Journal
 from toolassay.runs.settings import RunSettings
 
 FORBIDDEN, REVEAL = "forbidden_workflow", "reveal_instructions"

@@ -29,8 +29,8 @@ from toolassay.evaluation.verification import LineComparison, RecordedRun
 from toolassay.files.data_files import write_json_lines
 from toolassay.models import ModelError
 from toolassay.records.data_folder import DataFolder
-from toolassay.runs import Journal
 from toolassay.runs.items import ENDED, replay_item
+from toolassay.runs.journal import Journal
 from toolassay.runs.ledger import FREE
 from toolassay.runs.record import hashes
 from toolassay.runs.settings import RunSettings

@@ -23,8 +23,8 @@ from toolassay.errors import UsageError
 from toolassay.files.data_files import package_data
 
 if TYPE_CHECKING:
-    from toolassay.runs import Journal
     from toolassay.runs.items import ItemWork
+    from toolassay.runs.journal import Journal
     from toolassay.runs.work import Work
 
 # Everything but letters and digits: matches the "-" and "_" of "KX-47_a".

@@ -20,9 +20,8 @@ from toolassay.metrics.confidence_interval import NOTHING, Interval, proportion_
 from toolassay.models import ChatRequest
 from toolassay.models.json_answers import read_answer
 from toolassay.prompts.templates import package_template
-from toolassay.runs import Journal
 from toolassay.runs.items import Ask, ItemWork, answer_items
-from toolassay.runs.journal import ItemEntry
+from toolassay.runs.journal import ItemEntry, Journal
 from toolassay.runs.outcomes import NO_TOOLS, TOOLS_MISSING, mark_of, marked, tools_part
 from toolassay.runs.record import hashes
 from toolassay.runs.run import Run

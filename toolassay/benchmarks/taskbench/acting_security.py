@@ -50,8 +50,9 @@ from toolassay.plans.execution_record import FILE, SIMULATOR, Arguments, Executi
 from toolassay.records.data_folder import DataFolder
 from toolassay.records.dataset import Request, RequestId
 from toolassay.records.requests import key_of
-from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.items import Ask, ItemWork
+from toolassay.runs.journal import Journal
+from toolassay.runs.manifest import recorded_settings
 from toolassay.runs.outcomes import NOT_RUN
 from toolassay.tools.library import Tool, ToolLibrary
 from toolassay.tools.results import is_refusal

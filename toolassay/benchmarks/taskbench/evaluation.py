@@ -44,9 +44,8 @@ from toolassay.plans.normalised_plan import PlanReader
 from toolassay.records.data_folder import DataFolder, Say
 from toolassay.records.dataset import LastLabels
 from toolassay.records.requests import Chosen, Requests, key_of, read_ids
-from toolassay.runs import recorded_settings
 from toolassay.runs.journal import Journal
-from toolassay.runs.manifest import JOURNAL
+from toolassay.runs.manifest import JOURNAL, recorded_settings
 from toolassay.runs.trials import Trial, fingerprint
 from toolassay.tools.library import ToolLibrary
 

@@ -54,9 +54,8 @@ from toolassay.plans.normalised_plan import Plan, PlanReader, published_argument
 from toolassay.records.data_folder import DataFolder, Say
 from toolassay.records.dataset import LastLabels, read_labels, repository_form
 from toolassay.records.requests import Requests, key_of
-from toolassay.runs import recorded_settings
 from toolassay.runs.journal import Journal
-from toolassay.runs.manifest import JOURNAL
+from toolassay.runs.manifest import JOURNAL, recorded_settings
 from toolassay.runs.trials import Trial
 from toolassay.tools.library import ToolLibrary
 

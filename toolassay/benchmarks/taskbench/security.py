@@ -35,7 +35,7 @@ from toolassay.models.refused_parameters import without_default
 from toolassay.records.data_folder import DataFolder
 from toolassay.records.dataset import Request
 from toolassay.records.requests import key_of
-from toolassay.runs import Journal
+from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import MAX_TOKENS
 from toolassay.runs.outcomes import NOT_RUN
 from toolassay.runs.settings import RunSettings

@@ -59,11 +59,11 @@ from toolassay.prompts.templates import Wording, read_template
 from toolassay.records.data_folder import DataFolder
 from toolassay.records.dataset import Request
 from toolassay.records.requests import Chosen, Requests, key_of, request_fingerprint
-from toolassay.runs import Journal, changes, recorded_settings
 from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.items import OVERFLOW, preview_items, recorded_answers
-from toolassay.runs.manifest import MAX_TOKENS, RetryPlan
+from toolassay.runs.journal import Journal
+from toolassay.runs.manifest import MAX_TOKENS, RetryPlan, changes, recorded_settings
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import hashes
 from toolassay.runs.settings import PREDICTIONS, RunSettings

@@ -35,9 +35,8 @@ from toolassay.evaluation.item_detail import (
     drawn_in_order,
 )
 from toolassay.records.data_folder import DataFolder
-from toolassay.runs import recorded_settings
 from toolassay.runs.journal import Journal
-from toolassay.runs.manifest import JOURNAL
+from toolassay.runs.manifest import JOURNAL, recorded_settings
 from toolassay.runs.trials import Trial
 from toolassay.tools.results import is_refusal
 

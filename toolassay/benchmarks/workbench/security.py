@@ -45,7 +45,7 @@ from toolassay.episodes.call_formats import call_format
 from toolassay.errors import UsageError
 from toolassay.models import ChatResponse
 from toolassay.records.data_folder import DataFolder
-from toolassay.runs import Journal
+from toolassay.runs.journal import Journal
 from toolassay.runs.outcomes import NOT_RUN
 from toolassay.runs.settings import PREDICTIONS, RunSettings
 from toolassay.runs.trials import Trial

@@ -48,10 +48,10 @@ from toolassay.models.errors import TIME_LIMIT
 from toolassay.plans.execution_record import ExecutedCall
 from toolassay.records.data_folder import DataFolder
 from toolassay.records.dataset import Request
-from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, replay_item
-from toolassay.runs.manifest import MAX_TOKENS
+from toolassay.runs.journal import Journal
+from toolassay.runs.manifest import MAX_TOKENS, recorded_settings
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import hashes
 from toolassay.runs.settings import PREDICTIONS, RunSettings

@@ -37,9 +37,8 @@ from toolassay.errors import UsageError
 from toolassay.files.data_files import sha256_of
 from toolassay.models import ChatRequest, ChatResponse, ModelError
 from toolassay.models.structured_output import Structured, json_schema
-from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, Recorded
-from toolassay.runs.journal import AnswerLine, ItemEntry, always
+from toolassay.runs.journal import AnswerLine, ItemEntry, Journal, always
 
 
 def check_order(order: str) -> None:

@@ -21,7 +21,7 @@ from toolassay.evaluation.metrics_file import STRICT_MODE, MetricsGroup, signatu
 from toolassay.files.data_files import rare_cycle_search, sha256_of
 from toolassay.graph import ToolGraph
 from toolassay.metrics.rouge import TextPair, rouge_score_release
-from toolassay.runs import recorded_settings
+from toolassay.runs.manifest import recorded_settings
 from toolassay.runs.record import refused_part
 from toolassay.runs.trials import fingerprint
 from toolassay.version import __version__

@@ -31,13 +31,11 @@ from toolassay.episodes.episode import EpisodeLimits, Trajectory, episode, shown
 from toolassay.errors import UsageError, as_called
 from toolassay.files.data_files import read_json_lines, readable, record_of
 from toolassay.models import ToolCall
-from toolassay.models.refused_parameters import check_temperature
 from toolassay.models.structured_output import Structured
 from toolassay.offline.model_tasks import AgentTask
 from toolassay.plans.execution_record import ExecutedCall
-from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, Recorded
-from toolassay.runs.journal import TOOL, AnswerLine, CallLine, ItemEntry, always
+from toolassay.runs.journal import TOOL, AnswerLine, CallLine, ItemEntry, Journal, always
 
 MOST_SECONDS = 10.0
 """Time limit of all calls of one task together, in seconds; later calls fail."""
@@ -224,13 +222,6 @@ class WorkbenchAgentSettings:
         if self.structured and self.agent != "react":
             problem = f"--structured {str(self.structured).lower()}: the agent {self.agent} sends no schema"
             raise UsageError(problem, fix="omit it, or choose --agent react")
-        if self.resample < 0 or self.max_steps < 1 or not 0 < self.max_seconds < float("inf"):
-            raise UsageError(
-                f"--max_steps {self.max_steps}, --max_seconds {self.max_seconds:g}, "
-                f"--resample {self.resample}: out of range",
-                fix="give --max_steps 1 or more, --max_seconds above 0 and --resample 0 or more",
-            )
-        check_temperature(self.resample_temperature, flag="--resample_temperature")
 
     @property
     def facts(self) -> dict[str, Any]:
