@@ -165,7 +165,8 @@ class Declared:
         >>> Declared("share", float, False, 0.5, Option(minimum=0, maximum=1), "").bounds
         'a number from 0 to 1'
         """
-        low, high = self.option.minimum, self.option.maximum
+        low = self.option.minimum
+        high = self.option.maximum
         noun = "a whole number" if self.item is int else "a number"
         if low is None and high is None:
             return ""
@@ -246,11 +247,11 @@ def members(owner: Any) -> tuple[DeclaredMember, ...]:
 def _members(owner: Any) -> tuple[DeclaredMember, ...]:
     written: list[tuple[str, Any, Any, Any]] = []
     if isinstance(owner, type):
-        for one in fields(owner):
-            default = one.default
-            if one.default_factory is not MISSING:
-                default = one.default_factory()
-            written.append((one.name, default, _home(owner, one.name), one.type))
+        for field in fields(owner):
+            default = field.default
+            if field.default_factory is not MISSING:
+                default = field.default_factory()
+            written.append((field.name, default, _home(owner, field.name), field.type))
     else:
         for name, parameter in inspect.signature(owner).parameters.items():
             default = REQUIRED if parameter.default is parameter.empty else parameter.default
@@ -324,7 +325,7 @@ def with_given(default: Options, given: dict[str, Any]) -> Options:
 
 def _taken(kind: type[Any], default: Any, given: dict[str, Any]) -> dict[str, Any]:
     """The fields of a class that keywords name, the options of its options objects among them."""
-    taken = {one.name: given.pop(one.name) for one in fields(kind) if one.name in given}
+    taken = {field.name: given.pop(field.name) for field in fields(kind) if field.name in given}
     for member in members(kind):
         if member.option is not None:
             if member.option.name in given:
@@ -438,7 +439,9 @@ def chosen_options(
     owner = chosen.choose(arguments)
     if owner not in classes:
         return value  # the stage says which there are
-    known = {one.name for one in declared_in(classes[owner])} | {one.name for one in fields(classes[owner])}
+    known = {one.name for one in declared_in(classes[owner])} | {
+        field.name for field in fields(classes[owner])
+    }
     own = {name: given.pop(name) for name in list(given) if name in known}
     options = with_given(classes[owner]() if value is None else value, own) if own else value
     for kind in classes.values():

@@ -45,7 +45,7 @@ def benchmark_named(name: str) -> Benchmark:
     Raises:
         KeyError: There is none.
     """
-    return {one.name: one for one in benchmarks()}[name]
+    return {benchmark.name: benchmark for benchmark in benchmarks()}[name]
 
 
 def default_benchmark() -> Benchmark:
@@ -61,7 +61,7 @@ def benchmark_of(folder: DataFolder) -> Benchmark:
     Raises:
         UsageError: `benchmark.json` is malformed, or names an unknown benchmark.
     """
-    known = {one.name: one for one in benchmarks()}
+    known = {benchmark.name: benchmark for benchmark in benchmarks()}
     name = folder.benchmark.benchmark
     if name not in known:
         near = get_close_matches(name.casefold(), known, n=1)
@@ -75,7 +75,9 @@ def benchmark_of(folder: DataFolder) -> Benchmark:
 
 def benchmark_executors() -> tuple[Executor, ...]:
     """The executors that benchmarks bring."""
-    return tuple(load(target) for one in benchmarks() for target in one.entries.executors.values())
+    return tuple(
+        load(target) for benchmark in benchmarks() for target in benchmark.entries.executors.values()
+    )
 
 
 def has_plans(folder: DataFolder) -> bool:
@@ -102,7 +104,7 @@ def _options_by_benchmark(member: str) -> ChosenOptions:
         member: Of `BenchmarkOptions`.
     """
     return ChosenOptions(
-        lambda: {one.about.title: getattr(one.options, member) for one in benchmarks()},
+        lambda: {benchmark.about.title: getattr(benchmark.options, member) for benchmark in benchmarks()},
         lambda arguments: benchmark_of(DataFolder(Path(arguments["data_dir"])).require()).about.title,
         "{flag} does not apply to {owner} folders",
     )

@@ -94,7 +94,8 @@ class Flag(click.Option):
     def __init__(self, declared: Declared, new_name: str = "") -> None:
         self.declared = declared
         self.new_name = new_name
-        option, kind = declared.option, declared.item
+        option = declared.option
+        kind = declared.item
         default = declared.default
         if option.command_default is not None:
             default = option.command_default
@@ -140,7 +141,7 @@ class Command(click.Command):
 
     @property
     def _shown(self) -> list[Flag]:
-        return [one for one in self.params if isinstance(one, Flag) and not one.hidden]
+        return [flag for flag in self.params if isinstance(flag, Flag) and not flag.hidden]
 
     @cached_property
     def _is_long(self) -> bool:
@@ -192,23 +193,23 @@ class Command(click.Command):
 def parameters_of(options: Iterable[Declared]) -> Iterator[click.Parameter]:
     """The options of click; of two with one name the first."""
     seen = set[str]()
-    for one in options:
-        if one.name in seen:
+    for option in options:
+        if option.name in seen:
             continue
-        seen.add(one.name)
-        if one.option.positional:
+        seen.add(option.name)
+        if option.option.positional:
             yield click.Argument(
-                [one.name],
-                type=_Value(one),
-                nargs=-1 if one.is_repeated else 1,
-                required=one.default is REQUIRED,
-                metavar=one.option.metavar or None,
+                [option.name],
+                type=_Value(option),
+                nargs=-1 if option.is_repeated else 1,
+                required=option.default is REQUIRED,
+                metavar=option.option.metavar or None,
             )
         else:
-            yield Flag(one)
-            for flag in one.option.old:
-                old = replace(one.option, name=flag.lstrip("-"), old=(), flags=(), hidden=True)
-                yield Flag(replace(one, option=old, default=None), one.name)
+            yield Flag(option)
+            for flag in option.option.old:
+                old = replace(option.option, name=flag.lstrip("-"), old=(), flags=(), hidden=True)
+                yield Flag(replace(option, option=old, default=None), option.name)
 
 
 def typed_arguments(context: click.Context, function: Callable[..., Any]) -> dict[str, Any]:

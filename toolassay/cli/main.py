@@ -115,7 +115,7 @@ def _every() -> dict[str, str]:
 
 
 def _entries() -> dict[str, Entry]:
-    return {name: entry for one in benchmarks() for name, entry in one.entries.commands.items()}
+    return {name: entry for benchmark in benchmarks() for name, entry in benchmark.entries.commands.items()}
 
 
 def load(name: str) -> click.Command:
@@ -188,7 +188,8 @@ def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
         arguments: Command line without the program name.
         name: Program name for usage messages.
     """
-    debug, quiet = "--debug" in arguments, not QUIET.isdisjoint(arguments)
+    debug = "--debug" in arguments
+    quiet = not QUIET.isdisjoint(arguments)
     arguments = [argument for argument in arguments if argument not in {"--debug", *QUIET}]
     caller = CALLER.set("command" if command is cli else "script")
     try:

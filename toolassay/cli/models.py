@@ -53,16 +53,16 @@ def _by_benchmark() -> Mapping[str, str]:
     """What benchmarks add to the help of `infer`."""
     notes = {
         f"--{option}": "; ".join(
-            note if one is default_benchmark() else f"{one.about.title} {note}"
-            for one in benchmarks()
-            if (note := one.options.help_notes.get(option))
+            note if benchmark is default_benchmark() else f"{benchmark.about.title} {note}"
+            for benchmark in benchmarks()
+            if (note := benchmark.options.help_notes.get(option))
         )
         for option in ("max_tokens", "structured")
     }
     notes["--security"] = " ".join(
-        f"{one.about.title}: {mode} is {entry.help}."
-        for one in benchmarks()
-        for mode, entry in one.options.security_modes.items()
+        f"{benchmark.about.title}: {mode} is {entry.help}."
+        for benchmark in benchmarks()
+        for mode, entry in benchmark.options.security_modes.items()
     )
     return {"Defaults by benchmark": "\n\n".join(f"{flag}: {note}" for flag, note in notes.items())}
 
@@ -115,7 +115,7 @@ def infer_command(
 
 
 def _executors() -> Mapping[str, str]:
-    return {EXECUTORS: "; ".join(f"{one.name}: {one.help}" for one in all_executors())}
+    return {EXECUTORS: "; ".join(f"{executor.name}: {executor.help}" for executor in all_executors())}
 
 
 _Executor = Option("Where calls run, see below.", choices=executor_names, common=True)

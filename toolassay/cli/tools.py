@@ -51,7 +51,7 @@ class _Kinds(CommandGroup):
     """The importers of tools, then those of benchmarks; found when they are needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*(one.name for one in importers()), *_published()]
+        return [*(importer.name for importer in importers()), *_published()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         for importer in importers():
@@ -62,7 +62,7 @@ class _Kinds(CommandGroup):
 
 
 def _published() -> dict[str, Entry]:
-    return {name: entry for one in benchmarks() for name, entry in one.entries.importers.items()}
+    return {name: entry for benchmark in benchmarks() for name, entry in benchmark.entries.importers.items()}
 
 
 @click.group("import", cls=_Kinds)

@@ -56,7 +56,8 @@ def calibrate(
         UsageError: A file is missing or malformed, or an answer is missing.
         ToolassayError: The model cannot be reached.
     """
-    labels, out = Path(labels), Path(out)
+    labels = Path(labels)
+    out = Path(out)
     folder = DataFolder(labels.parent if data_dir is None else Path(data_dir)).require()
     graph = graph_of(folder, None, say=screen.say)
     judged = LabelledSet.read(labels)

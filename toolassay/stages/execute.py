@@ -136,7 +136,8 @@ def execute(
 
     async def carry_out() -> tuple[str | None, int]:
         """Why it stopped early, if it did, and the number of plans that state of others may have affected."""
-        stop, affected = None, 0
+        stop = None
+        affected = 0
         total = sum(map(len, items)) * run_rules.passes
         async with chosen.open(context, own) as opened:
             with screen.progress("executing plans", total) as advance:
@@ -152,7 +153,8 @@ def execute(
                             lines = (msgspec.to_builtins(one) for one in made if one is not None)
                             target.path.parent.mkdir(parents=True, exist_ok=True)
                             write_json_lines(target.path, lines)
-                    stop, affected = stop or loop.summary.stop, affected + len(work.affected)
+                    stop = stop or loop.summary.stop
+                    affected = affected + len(work.affected)
                     if stop:
                         break
         return stop, affected
@@ -219,7 +221,8 @@ def judge_agent(
         metrics: Metrics file of these predictions.
         screen: Receives the verdicts, or why there are none.
     """
-    executor, trials = _own_calls(predictions), _trials_of(predictions)
+    executor = _own_calls(predictions)
+    trials = _trials_of(predictions)
     if not executor or not _executions(trials[0]).is_file():
         return None
     places = {trial.number: place for trial in trials if (place := _executions(trial)).is_file()}
@@ -230,7 +233,8 @@ def judge_agent(
     start = {one.state_before.digest for one in gold.values() if one.state_before}
     begun = {one.state_before.digest for every in made.values() for one in every if one.state_before}
     ignore = (recorded_settings(folder.path / RUN) or {}).get("ignore", [])
-    problem, is_like_gold = "", {one.executor for one in gold.values()} == {executor}
+    problem = ""
+    is_like_gold = {one.executor for one in gold.values()} == {executor}
     if executor == SIMULATOR and not is_like_gold:
         return None
     if not is_like_gold:
@@ -258,7 +262,7 @@ def _gold(folder: DataFolder) -> dict[Any, Execution]:
             file=path,
             fix="first run the same command without --predictions",
         )
-    return {one.id: one for one in read_executions(path) if one.outcome == "ran"}
+    return {execution.id: execution for execution in read_executions(path) if execution.outcome == "ran"}
 
 
 def _open_run(
@@ -281,7 +285,8 @@ def _open_run(
         "ignore": list(rules.ignore),
         "allow_writes": rules.allow_writes,
     }
-    settings, gold = json.loads(json.dumps(identity)), folder.path / RUN
+    settings = json.loads(json.dumps(identity))
+    gold = folder.path / RUN
     if place != gold:
         before = recorded_settings(gold) or {}
         if changed := changes({**before, "allow_writes": rules.allow_writes}, settings):
@@ -297,10 +302,12 @@ def _open_run(
 
 def _report(path: Path, screen: Screen) -> Counter[str]:
     """Show how the plans ended; returns their number by outcome."""
-    counts = Counter[str](one.outcome for one in read_executions(path))
+    counts = Counter[str](execution.outcome for execution in read_executions(path))
     text = ", ".join(f"{counts[name]:,} {name.replace('_', ' ')}" for name in counts) or "nothing"
     screen.show(f"{path}: {count_of(counts.total(), 'plan')}: {text}")
-    reasons = Counter(f"{one.outcome}: {_kind(one)}" for one in read_executions(path) if one.reason)
+    reasons = Counter(
+        f"{execution.outcome}: {_kind(execution)}" for execution in read_executions(path) if execution.reason
+    )
     if reasons:
         table = Table(("plans", "reason"), [(f"{n:,}", why) for why, n in reasons.most_common(_MOST_REASONS)])
         screen.table(table.markdown())
@@ -331,7 +338,8 @@ def _judged(
     screen: Screen,
 ) -> OutcomeSummary:
     """Judge executed predictions, write the verdicts and show them beside those on the plans."""
-    benchmark, target = benchmark_of(folder), metrics.parent / "outcomes" / metrics.name
+    benchmark = benchmark_of(folder)
+    target = metrics.parent / "outcomes" / metrics.name
     made_from = {name: value for name, (_, value) in benchmark.data.made_from(folder).items()}
     made_from |= {
         "predictions": benchmark.scores.fingerprint(predictions),
@@ -387,7 +395,7 @@ def _stability(
     ]
     right = [[one == 1 for one in row] for row in answers]
     items = items_path(metrics)
-    clusters = {one.id: one.cluster for one in read_items(items)} if items.is_file() else {}
+    clusters = {item.id: item.cluster for item in read_items(items)} if items.is_file() else {}
     return stability_metrics(answers, right, [clusters.get(str(name), str(name)) for name in ids])
 
 

@@ -115,10 +115,8 @@ def export(
     library = folder.library(say=screen.say)
     kind = folder.dependency_type(dependency_type, library=library, say=screen.say)
     tools = form.tools or ("all" if len(library) <= MOST_TOOLS else MOST_TOOLS)
-    ids, gates = (
-        folder.path / "split_ids.json" if splits is None else Path(splits),
-        folder.path / "gates.jsonl",
-    )
+    ids = folder.path / "split_ids.json" if splits is None else Path(splits)
+    gates = folder.path / "gates.jsonl"
     has_splits = splits != "none" and (splits is not None or ids.exists())
     split_file = SplitFile.load(ids) if has_splits else None
     levels = None
@@ -133,7 +131,8 @@ def export(
     chat_tools = Chats(library, kind, style, tools, form.seed, results)
     name = folder.path.resolve().name
     with destination.folder() as new:
-        files, tally = ExportFiles(written_as, new, chat_tools), ExportTally()
+        files = ExportFiles(written_as, new, chat_tools)
+        tally = ExportTally()
         with contextlib.closing(files):
             recoveries = _recoveries(selection, files, form, screen)
             refused = _write(selection, files, tally, recoveries, new / REFUSED, screen)
@@ -219,19 +218,21 @@ def export_trajectories(
     trajectories = place.benchmark.items.trajectories
     if trajectories is None or place.predictions is None:
         raise UsageError("holds no predictions of an agent", file=place.folder.path, fix="run infer first")
-    file, right = place.items_file(predictions), dict[str, float | None]()
+    file = place.items_file(predictions)
+    right = dict[str, float | None]()
     if file.is_file():
         names = (OUTCOMES[0], *place.benchmark.scores.ranked_by[:1])
         for item in read_items(file):
             right[item.id] = next((s for name in names if (s := item.scores.get(name)) is not None), None)
-    destination, count = Destination(Path(out), force=force), 0
+    destination = Destination(Path(out), force=force)
+    count = 0
     with destination.folder() as new:
         with contextlib.closing(JsonLinesWriter(new / f"{TRAJECTORIES}.jsonl")) as lines:
             for trial in trials_of(place.predictions, predictions):
-                for one in trajectories(place.folder, trial.folder, predictions):
-                    known = right.get(one.id) if not trial.number else None
+                for trajectory in trajectories(place.folder, trial.folder, predictions):
+                    known = right.get(trajectory.id) if not trial.number else None
                     found = {"right": None if known is None else known == 1, "trial": trial.number}
-                    lines.write({**one._asdict(), **found})
+                    lines.write({**trajectory._asdict(), **found})
                     count += 1
         if not count:
             raise ToolassayError(
@@ -281,7 +282,8 @@ def _recoveries(
     """The ids of the samples whose chat has a wrong call: the wanted share of all that can be exported."""
     if not form.recoveries:
         return frozenset()
-    count, possible = 0, []
+    count = 0
+    possible = []
     with screen.progress("looking for wrong calls", len(selection.labels)) as advance:
         for found in _samples(selection, files):
             if isinstance(found, SelectedPlan):

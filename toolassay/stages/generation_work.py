@@ -334,7 +334,8 @@ class GenerationWork(Work):
 
     def answer(self, run: OpenRun, items: Any, chosen: Iterable[int]) -> int:
         """Request the missing samples; each is appended to `data_raw.json` when it arrives."""
-        folder, settings = self.place.folder, self.settings
+        folder = self.place.folder
+        settings = self.settings
         if self.is_foreign and folder.data_raw.exists():
             self.run_settings.screen.say(f"{folder.data_raw} kept as {keep_dated_copy(folder.data_raw).name}")
             folder.data_raw.unlink()
@@ -398,7 +399,8 @@ class GenerationWork(Work):
     @property
     def items(self) -> SampleItems | SeedItems:
         """The work on single samples."""
-        writing, graph = self.writing, self.graph
+        writing = self.writing
+        graph = self.graph
         figures = self.place.folder.path.absolute() / "task_graphs"  # a worker has another working directory
         drawn = partial(_draw, figures) if writing.save_figure else None
         is_structured = bool(self.run_settings.model.structured)
@@ -695,7 +697,8 @@ def _named(reasons: Mapping[str, str]) -> str:
 
 def _report(generation: Generation, folder: DataFolder, screen: Screen, *, again: str) -> None:
     outcomes = generation.summary.outcomes
-    new, refused = outcomes["answered"], generation.refused
+    new = outcomes["answered"]
+    refused = generation.refused
     screen.say(f"{folder.data_raw}: {generation.written} samples, {new} new, {generation.already} existing")
     unusable = {
         name: count for name, count in outcomes.items() if name not in ("answered", "refused", DECLINED)

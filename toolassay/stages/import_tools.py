@@ -126,7 +126,7 @@ def _nodes_of(folder: DataFolder, *, force: bool) -> list[dict[str, Any]] | None
                     raise
                 return []
             nodes = value.get("nodes") if isinstance(value, dict) else value
-            return [one for one in nodes if isinstance(one, dict)] if isinstance(nodes, list) else []
+            return [node for node in nodes if isinstance(node, dict)] if isinstance(nodes, list) else []
     return None
 
 

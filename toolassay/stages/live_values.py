@@ -175,7 +175,8 @@ def collect_values(
             screen.say(f"kept {keep_dated_copy(folder.path / VALUES).name}")
         write_json(path, observation.values)
         write_json(draft.path / RESULTS, msgspec.to_builtins(observation.results))
-        unusable, changing = sorted(observation.unusable), sorted(observation.changing)
+        unusable = sorted(observation.unusable)
+        changing = sorted(observation.changing)
         fruitless = sorted(observation.fruitless)
         names = msgspec.to_builtins(Collected(unusable, changing, sorted(observation.idle), fruitless))
         draft.update_benchmark(**{RECORD: {"executor": live.executor, "seed": seed, **context, **names}})
@@ -197,7 +198,8 @@ def _hand_over(draft: DataFolder, folder: DataFolder) -> None:
     """Put what changed in the draft into the folder, file by file; the record of the collection last."""
     names = {path.name for path in draft.path.iterdir() if path.is_file() and not path.name.startswith(".")}
     for name in sorted(names, key=lambda name: (name == folder.benchmark_file.name, name)):
-        new, old = draft.path / name, folder.path / name
+        new = draft.path / name
+        old = folder.path / name
         if not (old.is_file() and new.read_bytes() == old.read_bytes()):
             copy_file(new, old)
     folder.__dict__.pop("benchmark", None)
@@ -320,7 +322,8 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
     from anyio.from_thread import start_blocking_portal
 
     executor = executor_named(live.executor, benchmark_executors())
-    library, kind = graph.library, graph.dependency_type
+    library = graph.library
+    kind = graph.dependency_type
     labeller = Labeller(library, kind)
     context = ExecutionContext(folder, library, live.limits, live.allow_tools, seed)
     options = live.options if live.options is not None else executor.options()

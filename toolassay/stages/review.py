@@ -133,7 +133,11 @@ def publishable_by_people(data_dir: str | Path) -> tuple[int, int]:
     Raises:
         UsageError: A file is missing or malformed.
     """
-    decided = [one.decision.action for one in review_session(data_dir).outcomes() if one.decision is not None]
+    decided = [
+        outcome.decision.action
+        for outcome in review_session(data_dir).outcomes()
+        if outcome.decision is not None
+    ]
     return decided.count("correct"), len(decided)
 
 
@@ -242,7 +246,8 @@ def apply_review(
             a folder that is not a quarantine.
         ToolassayError: No sample is left.
     """
-    folder, target = DataFolder(Path(data_dir)), DataFolder(Path(out))
+    folder = DataFolder(Path(data_dir))
+    target = DataFolder(Path(out))
     passed = _passed_beside(folder) if with_passed else ()
     session = review_session(data_dir, screen=screen)
     about = as_reviewed(folder.written_benchmark, folder.path, target.path)

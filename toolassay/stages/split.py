@@ -111,7 +111,8 @@ def table(result: Splitting) -> str:
     """The number of samples of each shape and size in each split, in Markdown."""
     names = [name for name in SPLITS if result.shares.get(name)]
     wished = [f"{name} ({result.shares[name]:.1%} wished)" for name in names]
-    groups, counts = result.group_counts(), result.counts()
+    groups = result.group_counts()
+    counts = result.counts()
     whole = {name: sum(found[name] for found in counts.values()) for name in SPLITS}
     rows = [_row(str(stratum), found, groups[stratum], names) for stratum, found in counts.items()]
     rows.append(_row("all", whole, len(result.groups), names))
@@ -125,9 +126,11 @@ def _row(name: str, found: dict[Split, int], groups: int, names: list[Split]) ->
 
 def not_held(result: Splitting) -> Iterator[str]:
     """A sentence for each reason why shares are missed by more than one sample or a split is empty."""
-    groups, largest = result.group_counts(), result.largest()
+    groups = result.group_counts()
+    largest = result.largest()
     names = [name for name in SPLITS if result.shares.get(name)]
-    empty, missed = [], []
+    empty = []
+    missed = []
     counts = result.counts()
     everything = sum(map(len, result.groups))
     crowd = max(map(len, result.groups))

@@ -138,7 +138,8 @@ def _print_scores(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> No
 def print_usage(evaluations: Sequence[FolderEvaluation]) -> None:
     """What each run used by its ledgers, and why that is not known."""
     for result in evaluations:
-        cost, latency = result.whole["cost"], result.whole["latency"]
+        cost = result.whole["cost"]
+        latency = result.whole["latency"]
         if cost is not None and cost["usd_per_1000_tasks"] is not None:
             failed = sum(cost["failures"].values())
             show(
@@ -146,13 +147,15 @@ def print_usage(evaluations: Sequence[FolderEvaluation]) -> None:
                 f"in {count_of(cost['requests'], 'request')}, {count_of(failed, 'failure')} among them"
             )
         if latency is not None:
-            times, local = latency["seconds_per_task"], latency.get("local", False)
+            times = latency["seconds_per_task"]
+            local = latency.get("local", False)
             p50, p95 = (seconds(times[name], local=local) for name in ("p50", "p95"))
             show(f"{result.llm}: seconds of a message by the ledger: {p50} (median), {p95} (95 %)")
     _print_notes({result.llm: result.whole["notes"] for result in evaluations})
 
 
-_number, _percent = partial(number, digits=3), partial(percent, sign="")
+_number = partial(number, digits=3)
+_percent = partial(percent, sign="")
 
 
 def _print_notes(notes: Mapping[str, Mapping[str, str]]) -> None:

@@ -142,7 +142,8 @@ def _configuration(tree: Mapping[str, Any], file: Path | None = None) -> Configu
 
 def _found(kind: str, name: str) -> Path:
     """The file of a path or bare name."""
-    own, bundled = Path("configs") / kind / f"{name}.yaml", Path(str(files(_PACKAGE) / "configs" / kind))
+    own = Path("configs") / kind / f"{name}.yaml"
+    bundled = Path(str(files(_PACKAGE) / "configs" / kind))
     for path in (Path(name), own, bundled / f"{name}.yaml"):
         if path.is_file():
             return path
@@ -198,7 +199,8 @@ def run_classic(
         UsageError: values that do not fit, files missing or malformed, or settings that contradict the run.
         ToolassayError: the model cannot be reached.
     """
-    agent, trials = configuration.agent, configuration.eval.n_trials
+    agent = configuration.agent
+    trials = configuration.eval.n_trials
     folder = _folder(configuration.dataset.path_or_name)
     none_as = (agent.none_as,) if isinstance(agent.none_as, str) else agent.none_as
     own = ChatOptions(agent.name, str(agent.order), agent.recorded, none_as)

@@ -66,7 +66,8 @@ def group_table(
     ]
     columns = _columns(rows, set(evaluation.asked), width)
     table = _table(f"Scores of {model}", "group", columns, rows, width, with_caption=with_caption)
-    table.columns[0].no_wrap, table.columns[0].max_width = True, None
+    table.columns[0].no_wrap = True
+    table.columns[0].max_width = None
     return table
 
 
@@ -119,7 +120,8 @@ def _table(
     cells: list[list[str | Cell]] = []
     has_compat = any(row.group.numbers["all_samples"] is not None for row in rows)
     for row in rows:
-        strict, counts = row.group.strict, row.group.counts
+        strict = row.group.strict
+        counts = row.group.counts
         assert counts is not None  # of scores that this version made
         scored, samples = (row.group.numbers[key] for key in ("node_supports", "all_samples"))
         both: list[list[str | Cell]] = [
@@ -192,7 +194,7 @@ def print_scores(evaluations: Sequence[FolderEvaluation]) -> None:
         name for name, one in scores.items() if len(one.groups) > 1 or OVERALL_GROUP not in one.groups
     ]
     side_by_side = len(scores) > 1 or not by_group
-    if scores and side_by_side and all(OVERALL_GROUP in one.groups for one in scores.values()):
+    if scores and side_by_side and all(OVERALL_GROUP in score.groups for score in scores.values()):
         table = model_table(scores, width=width, with_caption=not by_group)
         print_table(table, terminal)
     for name in by_group:

@@ -158,7 +158,8 @@ def print_agent_scores(evaluations: Sequence[FolderEvaluation]) -> None:
     has_compat = any(result.whole["compat"] is not None for result in evaluations)  # not of own workplaces
     rows: list[tuple[str, ...]] = []
     for result in baselines_last(evaluations):
-        strict, compat = result.whole["strict"], result.whole["compat"]
+        strict = result.whole["strict"]
+        compat = result.whole["compat"]
         whole = {"n": strict["n_scored"], **strict["intervals"]}
         for name, found in {**strict["intervals_by_group"], "all": whole}.items():
             published = compat if compat is None or name == "all" else compat["by_group"].get(name)
@@ -172,9 +173,11 @@ def print_agent_scores(evaluations: Sequence[FolderEvaluation]) -> None:
             n = found["n"]
             usage: tuple[str, ...] = ("", "", "")
             if name == "all":
-                cost, used = result.whole["cost"], result.whole["latency"] or {}
+                cost = result.whole["cost"]
+                used = result.whole["latency"] or {}
                 usd = cost["usd_per_1000_tasks"] if cost else None
-                local, times = bool(used.get("local")), used.get("seconds_per_task", {})
+                local = bool(used.get("local"))
+                times = used.get("seconds_per_task", {})
                 usage = money(usd), *(seconds(times.get(at), local=local) for at in ("p50", "p95"))
             asked = convert(strict, AskedCounts).phrase if name == "all" else str(n)
             rows.append((shown(result), name, asked, *texts, *usage))

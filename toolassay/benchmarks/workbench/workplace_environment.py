@@ -38,7 +38,8 @@ class OpenWorkplace(OpenExecutor):
 
         from toolassay.benchmarks.workbench.tools import toolset_of
 
-        self._original, self._context = original, context
+        self._original = original
+        self._context = context
         self._toolset: Toolset = toolset_of(original)
         sandbox = hashlib.sha256(original.image()).hexdigest()[:16]
         self.identity = {"sandbox": sandbox, **original.edition.facts}
@@ -61,7 +62,9 @@ class OpenWorkplace(OpenExecutor):
 
 class _WorkplaceEnvironment:
     def __init__(self, sandbox: Sandbox, toolset: Toolset, context: ExecutionContext) -> None:
-        self._sandbox, self._toolset, self._limits = sandbox, toolset, context.limits
+        self._sandbox = sandbox
+        self._toolset = toolset
+        self._limits = context.limits
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
         """See `Environment.call`."""

@@ -52,7 +52,9 @@ def signature_parts(job: ScoringJob, further: Mapping[int, Path], bertscore: str
     Raises:
         UsageError: a file is missing, or the package of a backend is not installed.
     """
-    choices, kept, alignment = job.choices, job.alignment_ids, job.choices.alignment or "none"
+    choices = job.choices
+    kept = job.alignment_ids
+    alignment = job.choices.alignment or "none"
     by_reference = "rouge" in job.metrics and choices.rouge_backend == "rouge-score"
     if kept is not None:
         alignment = f"{alignment}@{_short(json.dumps(sorted(map(repr, kept))))}"

@@ -55,7 +55,8 @@ class ToolExecutor:
     def __init__(self, sandbox: Sandbox, tools: Iterable[WorkplaceTool]) -> None:
         self._original = sandbox
         self._copy: Sandbox | None = None
-        self._aside, self._changed = b"", False
+        self._aside = b""
+        self._changed = False
         self._tools = {tool.name for tool in tools}
         self._seconds = 0.0
         self.calls: list[str] = []
@@ -78,7 +79,8 @@ class ToolExecutor:
         While an agent waits for its model, the copy is not needed: 1,000 agents take 80 MB at most.
         """
         if self._copy is not None and self._changed:
-            self._aside, self._changed = zlib.compress(self._copy.image(), 1), False
+            self._aside = zlib.compress(self._copy.image(), 1)
+            self._changed = False
         self.close()
 
     def close(self) -> None:
@@ -322,7 +324,8 @@ def limit_notice(tasks: Iterable[Task], journal: Journal, settings: WorkbenchAge
     """A notice with a fix if limits ended more than 5 % of the completed tasks; else empty."""
     entries = (entry_of(journal, task) for task in tasks)
     limits = Counter(entry.limit for entry in entries if is_settled(entry))
-    steps, seconds = limits["steps"], limits["time"]
+    steps = limits["steps"]
+    seconds = limits["time"]
     if steps + seconds <= _FEW * limits.total():
         return ""
     slow = "; a server's own queue counts as time: a lower --multiworker shortens it" if seconds else ""
@@ -396,7 +399,8 @@ class WorkbenchTasks(ItemWork[Task]):
             if message["role"] == "assistant"
         ]
         if answers:
-            reason, refused = "length" if entry.cut_off else "stop", entry.outcome == "refused"
+            reason = "length" if entry.cut_off else "stop"
+            refused = entry.outcome == "refused"
             answers[-1] = structs.replace(answers[-1], finish_reason=reason, refused=refused)
         return {"agent": answers, TOOL: [CallLine(result=text) for text in entry.observations]}
 
