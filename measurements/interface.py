@@ -13,7 +13,7 @@ from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 from textwrap import indent
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin, get_overloads
 
 import click
 
@@ -104,9 +104,9 @@ def _flat_fields(owner: Any, *, is_nested: bool = False) -> Iterator[tuple[str, 
             yield one.name, home, one.type
 
 
-def _function(name: str, stage: Callable[..., Any], types: _Types) -> str:
-    """The definition of a stage with flat keywords."""
-    signature = inspect.signature(stage)
+def _function(name: str, stage: Callable[..., Any], form: Callable[..., Any], types: _Types) -> str:
+    """The definition of a stage with flat keywords, in one of its forms."""
+    signature = inspect.signature(form)
     flat: dict[str, dict[str, None]] = {}
     for keyword, owner, annotation in _flat_fields(stage):
         if keyword not in signature.parameters and keyword.isidentifier():
@@ -134,7 +134,10 @@ def _function(name: str, stage: Callable[..., Any], types: _Types) -> str:
     body = "".join(f"    {line},\n" for line in lines)
     result = types.text(stage, signature.return_annotation)
     text = _documentation(stage, [keyword for keyword in flat if keyword not in signature.parameters])
-    return f"def {name}(\n{body}) -> {result}:\n{text}\n"
+    mark = "" if form is stage else "@overload\n"
+    if mark:
+        types.imports.setdefault("typing", set()).add("overload")
+    return f"{mark}def {name}(\n{body}) -> {result}:\n{text}\n"
 
 
 def _documentation(stage: Callable[..., Any], keywords: Sequence[str]) -> str:
@@ -161,7 +164,7 @@ def stub() -> str:
     for name, home in HOMES.items():
         if ".stages." in home:
             stage = getattr(import_module(home), "write_report" if name == "report" else name)
-            definitions.append(_function(name, stage, types))
+            definitions += [_function(name, stage, one, types) for one in get_overloads(stage) or [stage]]
         else:
             exported.append(f"from {home} import {name} as {name}")
     exported.append("from toolassay.version import __version__ as __version__")

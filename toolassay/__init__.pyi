@@ -7,16 +7,15 @@ from toolassay.backinstruct.format import Formatted
 from toolassay.console.screen import Screen
 from toolassay.episodes.own_agent import AgentFunction
 from toolassay.evaluation.comparison import Comparison
-from toolassay.evaluation.evaluation import Evaluations
+from toolassay.evaluation.evaluation import Evaluations, FolderEvaluation
 from toolassay.gates.calibration import Calibration
 from toolassay.gates.gate import Level
-from toolassay.graph import ToolGraph
 from toolassay.importers.intake import ImportReport
 from toolassay.models.address import VersionPath
 from toolassay.models.options import Api, BatchKind, ClientName
 from toolassay.models.refused_parameters import Refusals
 from toolassay.models.structured_output import SchemaForms, Structured
-from toolassay.records.dataset import RequestId, Sample, Shape
+from toolassay.records.dataset import RequestId, Shape
 from toolassay.reports.leaderboard import Board
 from toolassay.review.outcome import Applied, HumanVerification
 from toolassay.runs.settings import RunStart
@@ -31,24 +30,32 @@ from toolassay.stages.settings import ChatForm, ComparisonSettings, ExecutionSet
 from toolassay.stages.verify import Verification
 from toolassay.variety.measures import VarietyReport
 from toolassay.variety.splits import Splitting
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from toolassay.benchmarks.benchmark import Benchmark as Benchmark
 from toolassay.benchmarks.classic.importing import import_classic as import_classic
 from toolassay.benchmarks.taskbench.importing import import_taskbench as import_taskbench
 from toolassay.cli.screen import SCREEN as SCREEN
+from toolassay.errors import IncompleteError as IncompleteError
+from toolassay.errors import ToolassayError as ToolassayError
+from toolassay.errors import UnknownNameError as UnknownNameError
+from toolassay.errors import UsageError as UsageError
+from toolassay.graph import ToolGraph as ToolGraph
 from toolassay.graph.edits import Edit as Edit
 from toolassay.link_proposals.options import LinkOptions as LinkOptions
 from toolassay.link_proposals.options import ProposeOptions as ProposeOptions
 from toolassay.models.options import ModelOptions as ModelOptions
+from toolassay.records.dataset import Sample as Sample
 from toolassay.runs.budget import Budget as Budget
 from toolassay.runs.settings import Limits as Limits
 from toolassay.runs.settings import ModelSettings as ModelSettings
 from toolassay.runs.settings import RunChoices as RunChoices
 from toolassay.console.screen import SILENT as SILENT
+from toolassay.tools.library import Tool as Tool
+from toolassay.tools.library import ToolLibrary as ToolLibrary
 from toolassay.version import __version__ as __version__
 
-__all__ = ["Benchmark", "import_classic", "import_taskbench", "SCREEN", "Edit", "LinkOptions", "ProposeOptions", "ModelOptions", "Budget", "Limits", "ModelSettings", "RunChoices", "SILENT", "calibrate", "check", "compare", "evaluate", "verify", "execute", "export", "generate", "sample", "build_graph", "visualize", "infer", "serve", "import_tools", "leaderboard", "pipeline", "format_data", "write_report", "apply_review", "export_reviews", "import_reviews", "review_summary", "start_review", "split", "measure_variety", "report", "__version__"]
+__all__ = ["Benchmark", "import_classic", "import_taskbench", "SCREEN", "IncompleteError", "ToolassayError", "UnknownNameError", "UsageError", "ToolGraph", "Edit", "LinkOptions", "ProposeOptions", "ModelOptions", "Sample", "Budget", "Limits", "ModelSettings", "RunChoices", "SILENT", "calibrate", "check", "compare", "evaluate", "verify", "execute", "export", "generate", "sample", "build_graph", "visualize", "infer", "serve", "import_tools", "leaderboard", "pipeline", "format_data", "write_report", "apply_review", "export_reviews", "import_reviews", "review_summary", "start_review", "split", "measure_variety", "Tool", "ToolLibrary", "report", "__version__"]
 
 def calibrate(
     labels: str | Path,
@@ -133,7 +140,7 @@ def calibrate(
     """
 
 def check(
-    data_dir: str | Path = ...,
+    data_dir: str | Path,
     *,
     out: str | Path,
     gating: GateSettings = ...,
@@ -238,7 +245,7 @@ def check(
 
 def compare(
     *models: str | Path,
-    data_dir: str | Path = ...,
+    data_dir: str | Path | None = ...,
     prediction_dir: str | Path = ...,
     settings: ComparisonSettings = ...,
     save: str | Path | None = ...,
@@ -273,10 +280,84 @@ def compare(
         UsageError: There are fewer than two models, one was not evaluated, or their items do not match.
     """
 
+@overload
 def evaluate(
-    data_dir: str | Path = ...,
+    data_dir: str | Path,
     *,
-    llm: str | Sequence[str] = ...,
+    llm: str,
+    prediction_dir: str | Path = ...,
+    save_dir: str | Path | None = ...,
+    ids: Path | Collection[str | int] | None = ...,
+    limit: int | None = ...,
+    own: Any = ...,
+    engine: str | None = ...,
+    screen: Screen = ...,
+    alignment: str | None = ...,
+    splits: Sequence[str] = ...,
+    n_tools: Sequence[str | int] = ...,
+    mode: Literal['add', 'mul'] = ...,
+    metrics: Sequence[str] = ...,
+    dependency_type: str | None = ...,
+    prompting: str = ...,
+    keep: Literal['first', 'last', 'error'] = ...,
+    rouge_median: bool = ...,
+    compat: Literal['published'] | None = ...,
+    bertscore_model: str | Path | None = ...,
+    bertscore_layers: int | None = ...,
+    bertscore_device: str | None = ...,
+    bertscore_cache: bool = ...,
+    with_bertscore: bool = ...,
+    resamples: int = ...,
+    seed: int = ...,
+    rouge_backend: Literal['builtin', 'rouge-score'] = ...,
+    allow_tools: bool = ...,
+    orders: Sequence[Path | str] = ...,
+) -> FolderEvaluation:
+    """Score the predictions of one or several models and write `leaderboard.md`.
+
+    Args:
+        data_dir: Data folder of any benchmark.
+        llm: Name of a model, or of several; None for every model with a prediction file.
+        prediction_dir: Prediction folder, below `data_dir` or as a path.
+        save_dir: Output folder, below `data_dir`; default: the name of the prediction folder with "metrics"
+            in place of "predictions".
+        ids: Score only these items; the formats are those of `infer`.
+        limit: Score only the items that `infer` runs with this limit.
+        own: Options of the folder's benchmark, an instance of its `options.scoring`; None for the defaults.
+        engine: Where the items are scored: `local:N` for N processes, `dask://HOST:PORT` for a cluster; None
+            for this machine.
+        screen: Receives messages, results and progress.
+        alignment: Score only the items that these critics accept (alignment_ids.json), or one split: train, dev, test.
+        splits: Shapes to report: overall, single, chain, dag, all.
+        n_tools: Numbers of tools to report: overall, 1 to 10, all.
+        mode: Groups to report. add: each split, then each number of tools; mul: every combination.
+        metrics: Metrics: f1, ed, link, argument, rouge, bertscore, registered ones, all.
+        dependency_type: What a link means. resource: an output type of one tool is an input type of the other; temporal: any order; schema: a result of one tool can fill an argument of the other [default: the one in benchmark.json, else by what the tools declare].
+        prompting: Prompting method of the predictions; any other than cot skips the metrics of steps.
+        keep: Line to score if an id has several; error: stop.
+        rouge_median: Add ROUGE as published: the median of bootstrapped means.
+        compat: Compute published numbers also where they are not meaningful: resource tools with '_' in a name.
+        bertscore_model: Model of BERTScore: a folder, or a name on the Hugging Face hub, which may be downloaded [default: roberta-large if on this disk].
+        bertscore_layers: Layers of the model to run [default: the known best number, or all].
+        bertscore_device: Device for BERTScore [default: cuda if available, else cpu].
+        bertscore_cache: Cache BERTScores on disk.
+        rouge_backend: Implementation of ROUGE: built in, or the package rouge-score.
+        allow_tools: Run the tools.py of the data folder, which is Python code.
+        orders: Prediction folder of a run with another order of the workflows.
+
+    Returns:
+        The result of the model that is named; a list of results for several names or None.
+
+    Raises:
+        UsageError: A file is missing or malformed.
+        IncompleteEvaluation: Some of several models cannot be scored; it carries the scores of the others.
+    """
+
+@overload
+def evaluate(
+    data_dir: str | Path,
+    *,
+    llm: list[str] | tuple[str, ...] | None = ...,
     prediction_dir: str | Path = ...,
     save_dir: str | Path | None = ...,
     ids: Path | Collection[str | int] | None = ...,
@@ -309,7 +390,7 @@ def evaluate(
 
     Args:
         data_dir: Data folder of any benchmark.
-        llm: Name of one or several models; "all" is every model with a prediction file.
+        llm: Name of a model, or of several; None for every model with a prediction file.
         prediction_dir: Prediction folder, below `data_dir` or as a path.
         save_dir: Output folder, below `data_dir`; default: the name of the prediction folder with "metrics"
             in place of "predictions".
@@ -338,7 +419,7 @@ def evaluate(
         orders: Prediction folder of a run with another order of the workflows.
 
     Returns:
-        One evaluation per model: its metrics by group, and the metrics file.
+        The result of the model that is named; a list of results for several names or None.
 
     Raises:
         UsageError: A file is missing or malformed.
@@ -346,7 +427,7 @@ def evaluate(
     """
 
 def verify(
-    data_dir: str | Path = ...,
+    data_dir: str | Path,
     *,
     llm: str,
     prediction_dir: str | Path = ...,
@@ -656,7 +737,7 @@ def generate(
     """
 
 def sample(
-    data_dir: str | Path = ...,
+    data_dir: str | Path,
     *,
     graph_desc: str | Path | None = ...,
     settings: SubgraphSettings = ...,
@@ -783,7 +864,7 @@ def build_graph(
     """
 
 def visualize(
-    data_dir: str | Path = ...,
+    data_dir: str | Path,
     *,
     graph_desc: str | Path | None = ...,
     screen: Screen = ...,
@@ -804,7 +885,7 @@ def visualize(
     """
 
 def infer(
-    data_dir: str | Path = ...,
+    data_dir: str | Path,
     *,
     model: ModelSettings = ...,
     limits: Limits = ...,
@@ -1041,7 +1122,7 @@ def import_tools(
     """
 
 def leaderboard(
-    data_dir: str | Path = ...,
+    data_dir: str | Path,
     *,
     prediction_dir: str | Path = ...,
     metrics_dir: str | Path | None = ...,
@@ -1205,7 +1286,7 @@ def format_data(
     """
 
 def write_report(
-    data_dir: str | Path | Sequence[str | Path] = ...,
+    data_dir: str | Path | Sequence[str | Path],
     *,
     out: str | Path = ...,
     junit_file: str | Path | None = ...,
@@ -1418,7 +1499,7 @@ def split(
     """
 
 def measure_variety(
-    data_dir: str | Path = ...,
+    data_dir: str | Path,
     *,
     out: str | Path = ...,
     settings: VarietySettings = ...,
@@ -1448,7 +1529,7 @@ def measure_variety(
     """
 
 def report(
-    data_dir: str | Path | Sequence[str | Path] = ...,
+    data_dir: str | Path | Sequence[str | Path],
     *,
     out: str | Path = ...,
     junit_file: str | Path | None = ...,

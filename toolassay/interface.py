@@ -21,9 +21,12 @@ _NAMES = {
     "benchmarks.classic.importing": "import_classic",
     "benchmarks.taskbench.importing": "import_taskbench",
     "cli.screen": "SCREEN",
+    "errors": "IncompleteError ToolassayError UnknownNameError UsageError",
+    "graph": "ToolGraph",
     "graph.edits": "Edit",
     "link_proposals.options": "LinkOptions ProposeOptions",
     "models.options": "ModelOptions",
+    "records.dataset": "Sample",
     "runs.budget": "Budget",
     "runs.settings": "Limits ModelSettings RunChoices",
     "console.screen": "SILENT",
@@ -45,6 +48,7 @@ _NAMES = {
     "stages.review": "apply_review export_reviews import_reviews review_summary start_review",
     "stages.split": "split",
     "stages.variety": "measure_variety",
+    "tools.library": "Tool ToolLibrary",
 }
 HOMES = {name: f"toolassay.{module}" for module, names in _NAMES.items() for name in names.split()}
 """The module of each public name."""

@@ -118,16 +118,20 @@ class _Draw:
         taken: Collection[str],
         extra: int,
     ) -> None:
-        self.tool, self.rng, self.fed = tool, rng, fed
+        self.tool = tool
+        self.rng = rng
+        self.fed = fed
         self.given = {_names(name): value for name, value in (given or {}).items()}
         # A name of another argument is no example: "either this or `group_ids`".
-        self.taken = {*taken, *(one.name for one in tool.parameters)}
+        self.taken = {*taken, *(parameter.name for parameter in tool.parameters)}
         self.stated: list[tuple[str, Any]] = []
         prefixes = {path[:end] for path in self.given for end in range(1, len(path) + 1)}
         include = included(fed) | prefixes
         if given is None and extra:
-            needed = {one.path[:1] for one in self._places(include)}
-            optional = dict.fromkeys(one.path[:1] for one in value_places(tool, _MOST_OPTIONAL, include))
+            needed = {place.path[:1] for place in self._places(include)}
+            optional = dict.fromkeys(
+                value_place.path[:1] for value_place in value_places(tool, _MOST_OPTIONAL, include)
+            )
             free = [path for path in optional if path not in needed]
             include |= {*rng.sample(free, min(extra, len(free)))}
         self.include = include
@@ -136,13 +140,17 @@ class _Draw:
         if self.tool.input_schema is not None:
             return value_places(self.tool, 0, include)
         parameters = self.tool.parameters
-        kept = [one for one in parameters if is_required(one, self.tool) or (one.name,) in include]
+        kept = [
+            parameter
+            for parameter in parameters
+            if is_required(parameter, self.tool) or (parameter.name,) in include
+        ]
         return [declared_place(one) for one in kept]
 
     def arguments(self) -> DrawnArguments:
         """The arguments; raises UnfillableError if they are not valid."""
         if self.tool.input_schema is None:
-            template: Mapping[str, Any] = {one.path[0]: one for one in self._places(self.include)}
+            template: Mapping[str, Any] = {place.path[0]: place for place in self._places(self.include)}
         else:
             template = template_of(self.tool, 0, self.include)
         drawn = filled(template, self._value, self._size)
@@ -330,7 +338,8 @@ def _number(place: ValuePlace, rng: Random) -> int | float:
     """A number in the bounds of the description or the schema, near a single bound; else from 1 to 99."""
     schema = place.parameter.declaration
     if (span := allowed_range(place.parameter)) is not None:
-        low, high = span.low, span.high
+        low = span.low
+        high = span.high
     else:
         lows, highs = (
             _numbers(schema, least, f"exclusive{least.capitalize()}") for least in ("minimum", "maximum")
@@ -340,13 +349,14 @@ def _number(place: ValuePlace, rng: Random) -> int | float:
     digits = 0 if place.kind == "integer" or high - low > 9 else 1 if high - low > 1 else 2
     steps = _numbers(schema, "multipleOf")
     unit = Fraction(repr(steps[0])) if steps and steps[0] > 0 else Fraction(1, 10**digits)
-    least, most = ceil(Fraction(low) / unit), Fraction(high) // unit
+    least = ceil(Fraction(low) / unit)
+    most = Fraction(high) // unit
     number = rng.randint(least, max(least, most)) * unit
     return int(number) if number.denominator == 1 else float(number)
 
 
 def _numbers(schema: Mapping[str, Any], *keywords: str) -> list[float]:
-    found = [schema[one] for one in keywords if one in schema]
+    found = [schema[keyword] for keyword in keywords if keyword in schema]
     return [one for one in found if isinstance(one, int | float) and isfinite(one)]
 
 

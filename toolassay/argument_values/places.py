@@ -55,7 +55,9 @@ class ValuePlace:
         (1200, 'x')
         """
         if self.choices:
-            return next((one for one in self.choices if as_text(one).casefold() == text.casefold()), text)
+            return next(
+                (choice for choice in self.choices if as_text(choice).casefold() == text.casefold()), text
+            )
         if self.kind == "boolean":
             return {"true": True, "false": False}.get(text.casefold(), text)
         number = _NUMBER.fullmatch(text.replace(",", "").strip()) if self.kind != "string" else None
@@ -105,7 +107,7 @@ def template_of(tool: Tool, optional: int, include: frozenset[Path] = NO_PATHS) 
         include: Paths of further arguments that it has, `("filter", "movie_id")`, each with all its prefixes.
     """
     if tool.input_schema is None:
-        return {one.name: place_of_parameter(one) for one in tool.parameters}
+        return {parameter.name: place_of_parameter(parameter) for parameter in tool.parameters}
     return _Templates(tool.input_schema, include).object(tool.input_schema, (), optional)
 
 
@@ -170,7 +172,9 @@ def filled(
     if not isinstance(template, list) or not template:
         return template
     numbers = range(size(path) or len(template))
-    parts = [filled(template[min(one, len(template) - 1)], value, size, path, one) for one in numbers]
+    parts = [
+        filled(template[min(number, len(template) - 1)], value, size, path, number) for number in numbers
+    ]
     return [part for part in parts if part is not ABSENT] or ABSENT
 
 
@@ -185,7 +189,8 @@ class SchemaWalk:
     def __init__(
         self, root: Mapping[str, Any], pick: Callable[[Sequence[Any]], Any] = lambda parts: parts[0]
     ) -> None:
-        self.root, self.pick = root, pick
+        self.root = root
+        self.pick = pick
 
     def chosen(self, schema: Any, left: int = _DEEPEST) -> Mapping[str, Any]:
         """The schema with one alternative that is not null in place of all, and `allOf` and `if` merged."""
@@ -231,7 +236,8 @@ def is_statable(value: Any) -> bool:
 def _both(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     """Two schemas that hold together, as far as properties and required names go; else the first decides."""
     both = {**other, **one}
-    own, further = one.get("properties"), other.get("properties")
+    own = one.get("properties")
+    further = other.get("properties")
     if isinstance(own, Mapping) and isinstance(further, Mapping):
         common = {name: {"allOf": [own[name], further[name]]} for name in own if name in further}
         both["properties"] = {**further, **own, **common}
@@ -280,7 +286,8 @@ class _Templates(SchemaWalk):
             return None
         if not kinds.isdisjoint(SIMPLE):
             return self.place(schema, path)
-        is_list, is_deep = "array" in kinds, len(path) > _DEEPEST
+        is_list = "array" in kinds
+        is_deep = len(path) > _DEEPEST
         if self.levels > _MOST_LEVELS or self.left <= 0:
             return [] if is_list else {}
         if is_list:

@@ -263,7 +263,8 @@ class DaskCluster(Closable):
 
     def map(self, task: ShardTask[Shard, Result], shards: Iterable[Shard]) -> Iterator[Result]:
         """See `Engine.map`."""
-        token, pickled = f"toolassay-{uuid4().hex}", self._pickled(task)
+        token = f"toolassay-{uuid4().hex}"
+        pickled = self._pickled(task)
         with self._connection():
             self._client.register_plugin(_TaskOnWorkers(token, pickled))
         source = iter(shards)

@@ -94,14 +94,14 @@ def chat_turns(plan: CallPlan, style: ChatStyle, results: PlanResults | None) ->
     refused = None if results is None else results.refused
     turns = []
     for turn in numbers:
-        said: list[ChatCall] = []
+        chat_calls: list[ChatCall] = []
         for place in turn:
             if refused is not None and refused.number == place:
                 # The number after the last one: no other call of the chat has it.
-                turns.append([*said, ChatCall(call_id(plan, plan.size), refused.call, refused.error)])
-                said = []
-            said.append(ChatCall(call_id(plan, place), calls[place], result_text(place, results)))
-        turns.append(said)
+                turns.append([*chat_calls, ChatCall(call_id(plan, plan.size), refused.call, refused.error)])
+                chat_calls = []
+            chat_calls.append(ChatCall(call_id(plan, place), calls[place], result_text(place, results)))
+        turns.append(chat_calls)
     return turns
 
 

@@ -92,7 +92,10 @@ class ExecutedResults:
     def __init__(
         self, path: Path, lines: Mapping[str, LineRange], library: ToolLibrary, kind: DependencyType
     ) -> None:
-        self._path, self._lines, self._library, self._kind = path, lines, library, kind
+        self._path = path
+        self._lines = lines
+        self._library = library
+        self._kind = kind
         self._validators: dict[str, ArgumentValidator] = {}
 
     @classmethod
@@ -180,7 +183,8 @@ class ExecutedResults:
     def _refused(self, wrong: ExecutedCall | None, nodes: list[int], plan: CallPlan) -> RefusedCall | None:
         if wrong is None or not (wrong.error or "").strip() or wrong.node not in nodes:
             return None
-        number, call = nodes.index(wrong.node), _call_of(wrong)
+        number = nodes.index(wrong.node)
+        call = _call_of(wrong)
         # Another tool might not be among the functions that the chat offers.
         if call is None or call.tool != plan.calls[number].tool:
             return None
@@ -243,7 +247,8 @@ def grounded_answer(results: Sequence[str]) -> str:
         return shortened(_answer(results[0]), LONGEST)
     lines = [" ".join(_answer(text).split()) for text in results]
     # Short lines leave their share to longer ones.
-    lengths, left = [0] * len(lines), LONGEST - len(lines)
+    lengths = [0] * len(lines)
+    left = LONGEST - len(lines)
     for count, place in enumerate(sorted(range(len(lines)), key=lambda place: len(lines[place]))):
         lengths[place] = min(len(lines[place]), max(left // (len(lines) - count), _LEAST))
         left -= lengths[place]
@@ -297,7 +302,7 @@ def _described(value: Any) -> str:
     if isinstance(value, Mapping):
         fields = list(_fields(value))
         # A long text is shown only if the result has nothing shorter.
-        shown = [one for one in fields if not one.is_long] or fields
+        shown = [field for field in fields if not field.is_long] or fields
         return ", ".join(f"{one.name}: {one.text}" for one in shown[:_MOST_FIELDS])
     if not isinstance(value, list):
         return _scalar(value)

@@ -129,7 +129,7 @@ class ProgramFiles:
         path = Path("" if code is None else code.co_filename)
         made = cls([(path, path.name)] if path.is_file() else [], data)
         if code is not None and not made.settings:
-            plain = [one for one in code.co_consts if isinstance(one, str | int | float)]
+            plain = [constant for constant in code.co_consts if isinstance(constant, str | int | float)]
             text = repr([code.co_code, code.co_names, plain])
             made.settings[_setting(code.co_name)] = hashlib.sha256(text.encode()).hexdigest()
         return made
@@ -214,13 +214,18 @@ def _imported(text: str, path: Path) -> Iterator[_Mention]:
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
-            level, module = getattr(node, "level", 0), getattr(node, "module", None)
+            level = getattr(node, "level", 0)
+            module = getattr(node, "module", None)
             beside = path.parents[min(max(level, 1), len(path.parents)) - 1]
             folders = [beside] if level else [beside, *map(Path, ("", "src", *sys.path))]
             for one in node.names:
                 name = ".".join(filter(None, (module, one.name)))
                 top = name.partition(".")[0]
-                found = (one for one in folders if (one / f"{top}.py").is_file() or (one / top).is_dir())
+                found = (
+                    folder
+                    for folder in folders
+                    if (folder / f"{top}.py").is_file() or (folder / top).is_dir()
+                )
                 yield from _module(next(found, beside), name)
 
 

@@ -51,7 +51,7 @@ class SampleCounts:
         """Count one sample: what was sampled, else its plan."""
         gold = inspection.gold
         gate = inspection.held_back_by
-        found = [one for one in inspection.findings if one.gate == gate]
+        found = [finding for finding in inspection.findings if finding.gate == gate]
         reason = f"{gate}: {kind_of(found[0].reason)}" if gate and found and state_of(found) else gate or ""
         nodes = gold.sampled_nodes or tuple(node.tool for node in gold.nodes)
         self.tools.add((name for name in nodes if name in library), reason)
@@ -73,9 +73,11 @@ class Coverage:
     """
 
     def __init__(self, graph: ToolGraph, left_out: Mapping[str, str] | None = None) -> None:
-        self.graph, self._left_out = graph, left_out or {}
+        self.graph = graph
+        self._left_out = left_out or {}
         self._counts = SampleCounts()
-        self._tools, self._edges = self._counts.tools, self._counts.edges
+        self._tools = self._counts.tools
+        self._edges = self._counts.edges
 
     def extend(self, counts: SampleCounts) -> None:
         """Add the counts of the samples that follow."""
@@ -101,14 +103,15 @@ class Coverage:
             worst, count = counts.reasons[name].most_common(1)[0]
             return f"{counts.sampled[name]} sampled, none passes; {count} x {worst}"
         tools = [name] if isinstance(name, str) else list(name)
-        left_out = next((one for one in tools if one in self._left_out), None)
+        left_out = next((tool for tool in tools if tool in self._left_out), None)
         if left_out is None:
             return NEVER
         return f"left out: {self._left_out[left_out]}" if name == left_out else f"'{left_out}' is left out"
 
     def to_json(self) -> dict[str, Any]:
         """The object under `coverage` in `funnel.json`."""
-        tools, edges = self.tools, self.edges
+        tools = self.tools
+        edges = self.edges
         bare_edges = [edge for edge, count in edges.items() if not count]
         return {
             "tools": {
@@ -132,7 +135,8 @@ class Coverage:
 
     def lines(self) -> list[str]:
         """What the screen says: how many tools and edges have a passing sample, which have none, and why."""
-        tools, edges = self.tools, self.edges
+        tools = self.tools
+        edges = self.edges
         bare_tools = [name for name, count in tools.items() if not count]
         bare_edges = [edge for edge, count in edges.items() if not count]
         found = [

@@ -71,7 +71,7 @@ class ExecutionGate:
 
     def __init__(self, executions: Iterable[Execution], background: Background) -> None:
         self._background = background
-        self._ended = {one.id: _ended(one) for one in executions}
+        self._ended = {execution.id: _ended(execution) for execution in executions}
 
     def check(self, gold: Gold) -> list[Finding]:
         """One finding unless the plan ran."""
@@ -167,7 +167,8 @@ def inspect(golds: Sequence[Gold], gates: Sequence[Gate]) -> Iterator[Inspection
 
 def _inspection(gold: Gold, gates: Sequence[Gate], found: Sequence[list[Finding]]) -> Inspection:
     states = {gate.name: state_of(own) for gate, own in zip(gates, found, strict=True)}
-    findings, name = [one for own in found for one in own], GroundingGate.name
+    findings = [one for own in found for one in own]
+    name = GroundingGate.name
     if states.get(name) == "quarantine":
         critic = next((gate.confirmed_by(gold) for gate in gates if isinstance(gate, TeacherGate)), "")
         if critic:
@@ -289,7 +290,8 @@ class GateRecipe:
         Raises:
             UsageError: a file cannot be read, or a selected gate is not installed here.
         """
-        background, rules = self.background, rule_gates(self.background)
+        background = self.background
+        rules = rule_gates(self.background)
         execution: ExecutionGate | None = None
         opinion: SecondOpinionGate | None = None
         if self.executions is not None and ExecutionGate.name in self.names:
@@ -379,7 +381,9 @@ class GateFunnel:
             self.states[gate][state] += 1
         if (gate_name := inspection.held_back_by) is not None:
             self._held[gate_name][inspection.level] += 1
-        found = (one for one in inspection.findings if one.state in ("reject", "quarantine", "unknown"))
+        found = (
+            finding for finding in inspection.findings if finding.state in ("reject", "quarantine", "unknown")
+        )
         # In order: of two kinds that are equally common, the report names the one that was met first.
         for gate, kind in dict.fromkeys((one.gate, kind_of(one.reason)) for one in found):
             self._reasons[gate][kind] += 1
@@ -407,7 +411,8 @@ class GateFunnel:
     @property
     def rows(self) -> list[FunnelRow]:
         """The gates from first to last; the samples that leave one enter the next."""
-        rows, entering = [], self.total
+        rows = []
+        entering = self.total
         for gate in self.judging:
             held = self._held[gate]
             leaving = entering - held["reject"] - held["quarantine"]

@@ -86,7 +86,9 @@ class ToolNameFinder:
                     continue
                 row = row or list(_WORD.finditer(text))
                 found = row[place : place + length]
-                gaps, start, end = _gaps(text, found), found[0].start(), found[-1].end()
+                gaps = _gaps(text, found)
+                start = found[0].start()
+                end = found[-1].end()
                 fits = gaps == name.gaps or all(_GAP.fullmatch(gap) for gap in gaps)
                 if fits and not _is_inside(text, start, end):
                     yield NamePlace(name, start, end, gaps)
@@ -152,7 +154,8 @@ def naming(text: str, place: NamePlace, *, in_value: bool = False, shouted: bool
     """
     before = text[max(0, place.start - _NEARBY) : place.start]
     behind = text[place.end : place.end + _NEARBY]
-    surface, is_one_word = text[place.start : place.end], len(place.name.words) == 1
+    surface = text[place.start : place.end]
+    is_one_word = len(place.name.words) == 1
     called = _TOOL_BEHIND.match(behind) is not None or _TOOL_BEFORE.search(before) is not None
     if re.match(rf"[{_EAST}]", surface):  # the words of such a name are those for its task
         return "yes" if called else "no"
@@ -258,7 +261,7 @@ class LeakGate(RuleGate):
     def _mentions(self, gold: Gold, text: str) -> list[_Mention]:
         """The named tools, each with its surest mention."""
         planned = {node.tool for node in gold.nodes}
-        found: dict[str, _Mention] = {}
+        mentions: dict[str, _Mention] = {}
         places = list(self._names.find(text))
         values = _values_in(gold, text) if places else []
         letters = [character for character in text[:2000] if character.isalpha()] if places else []
@@ -269,10 +272,10 @@ class LeakGate(RuleGate):
             verdict = naming(text, place, in_value=inside, shouted=shouted)
             if verdict == "no" or (verdict == "perhaps" and tool not in planned):
                 continue
-            if tool not in found or (verdict == "yes" and not found[tool].sure):
+            if tool not in mentions or (verdict == "yes" and not mentions[tool].sure):
                 surface = text[place.start : place.end]
-                found[tool] = _Mention(surface, tool, verdict == "yes", tool in planned)
-        return list(found.values())
+                mentions[tool] = _Mention(surface, tool, verdict == "yes", tool in planned)
+        return list(mentions.values())
 
 
 def _values_in(gold: Gold, text: str) -> list[tuple[int, int]]:

@@ -62,7 +62,8 @@ class PlanGate(RuleGate):
 
     def __init__(self, background: Background) -> None:
         super().__init__(background)
-        self._library, self._graph = background.library, background.graph
+        self._library = background.library
+        self._graph = background.graph
         self._kind = background.kind
         # What calls that read or remove need says which thing they are about.
         self._addresses = {
@@ -90,7 +91,8 @@ class PlanGate(RuleGate):
         return findings
 
     def _alone(self, call: _Call) -> Iterator[Finding]:
-        tool, where = call.tool, call.node.where
+        tool = call.tool
+        where = call.node.where
         given = {name for name, value in call.values.items() if not is_empty(value)}
         if _alters(tool):
             needed = {one.name for one in tool.parameters if is_required(one, tool)}
@@ -100,7 +102,7 @@ class PlanGate(RuleGate):
                 for one in tool.parameters
                 if not self._is_address(one.name) or (needed and one.name not in needed)
             ]
-            if fields and not any(one.name in given for one in fields):
+            if fields and not any(field.name in given for field in fields):
                 yield _finding("reject", f"'{tool.id}' is given no field that it changes", where)
         elif len(call.values) > len(given) and verb_of(tool, None) not in ("find", "search"):
             empty = [
@@ -123,7 +125,8 @@ class PlanGate(RuleGate):
             if allowed and value.casefold() not in allowed:
                 reason = f"'{parameter.name}' of '{tool.id}' takes {listed(allowed)}; got {shown(value)}"
                 yield _finding("quarantine", reason, where)
-            attribute, is_address = meaning_of(parameter.name).attribute, EMAIL.fullmatch(value) is not None
+            attribute = meaning_of(parameter.name).attribute
+            is_address = EMAIL.fullmatch(value) is not None
             is_either = "mail" in parameter.description.casefold()  # "an e-mail address or the id of a user"
             is_wrong = attribute in IDENTITIES and is_address and not is_either
             if is_wrong or (attribute == "email" and "@" not in value):
@@ -144,7 +147,8 @@ class PlanGate(RuleGate):
         for one, other in dict.fromkeys(gold.links):
             link = self._graph and self._graph.dependency(one, other)
             for pair in link.shared if link and {one, other} <= once.keys() else ():
-                first, second = once[one].values.get(pair.source), once[other].values.get(pair.target)
+                first = once[one].values.get(pair.source)
+                second = once[other].values.get(pair.target)
                 if (
                     None not in (first, second)
                     and first != second
@@ -175,7 +179,11 @@ def _alters(tool: Tool) -> bool:
 @lru_cache(maxsize=4096)
 def _pairs(tool: Tool) -> tuple[tuple[str, str], ...]:
     """Optional arguments that say something only together: the ends of a time that is written, a place."""
-    names = {words_of(one.name): one.name for one in tool.parameters if not is_required(one, tool)}
+    names = {
+        words_of(parameter.name): parameter.name
+        for parameter in tool.parameters
+        if not is_required(parameter, tool)
+    }
     halves = {"latitude": ["longitude"]}
     if verb_of(tool, route_of(tool)) == "make":  # a change may be of one end, and a search without one
         halves |= lists()["ends"]
@@ -194,7 +202,7 @@ def _described_values(tool: Tool, name: str) -> tuple[str, ...]:
     parameter = next(one for one in tool.parameters if one.name == name)
     if tool.input_schema is None or not parameter.declaration.keys().isdisjoint(("enum", "const")):
         return ()  # the gate "schema" compares them
-    values = tuple(one.casefold() for one in allowed_values(parameter))
+    values = tuple(allowed_value.casefold() for allowed_value in allowed_values(parameter))
     # Ids with digits are examples, although "'C-1' or 'C-2'" is written like a choice.
     is_example = meaning_of(name).attribute in IDENTITIES or any(re.search(r"\d", one) for one in values)
     return () if is_example else values
@@ -234,5 +242,6 @@ def _identifies(name: str, things: list[tuple[str, ...]]) -> bool:
 
 def _is_same(one: str, other: str) -> bool:
     """Whether two arguments may name the same thing: `id` and `note_id`, not `owner` and `note_id`."""
-    first, second = meaning_of(one), meaning_of(other)
+    first = meaning_of(one)
+    second = meaning_of(other)
     return not first.thing or not second.thing or bool(same_thing(first.thing, second.thing))

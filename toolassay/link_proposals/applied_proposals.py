@@ -63,16 +63,16 @@ def apply_proposals(
     shaped = library.with_tools(
         [with_shape(tool, shapes[tool.id]) if tool.id in shapes else tool for tool in library]
     )
-    subjects = {one.thing[-1] for tool in library for one in things_of_tool(tool, route_of(tool))}
+    subjects = {thing.thing[-1] for tool in library for thing in things_of_tool(tool, route_of(tool))}
     found: dict[tuple[str, str], dict[str, tuple[ProposedLink, str]]] = defaultdict(dict)
     refused = []
     for proposal in proposals:
-        for one in proposal.links[:MOST_LINKS]:
-            if problem := problem_of(one, shaped, subjects):
-                refused.append(f"{one.source} → {one.target}: {problem}")
+        for link in proposal.links[:MOST_LINKS]:
+            if problem := problem_of(link, shaped, subjects):
+                refused.append(f"{link.source} → {link.target}: {problem}")
             else:
-                found[one.source, one.target].setdefault(one.argument, (one, proposal.model))
-    links = {(one.source, one.target): one for one in dependencies}
+                found[link.source, link.target].setdefault(link.argument, (link, proposal.model))
+    links = {(dependency.source, dependency.target): dependency for dependency in dependencies}
     for pair, flows in found.items():
         before = links.get(pair)
         if before is None or not (fields_of(before) or is_pinned(before)):
@@ -84,22 +84,25 @@ def apply_proposals(
 
 def _link(before: Dependency | None, flows: Sequence[ProposedLink], library: ToolLibrary) -> Dependency:
     first = flows[0]
-    source, target = library[first.source], library[first.target]
-    names = {one.name for one in source.parameters}
+    source = library[first.source]
+    target = library[first.target]
+    names = {parameter.name for parameter in source.parameters}
     shared = (
         before.shared
         if before
         else (
-            FieldPair(one.name, one.name) for one in target.parameters if one.required and one.name in names
+            FieldPair(parameter.name, parameter.name)
+            for parameter in target.parameters
+            if parameter.required and parameter.name in names
         )
     )
-    filled = {one.argument for one in flows}
+    filled = {flow.argument for flow in flows}
     return replace(
         before or Dependency(source.id, target.id, score=SCORE),
         type=first.argument,
         score=max(SCORE, before.score if before else 0.0),
-        fields=tuple(FieldPair(one.field, one.argument) for one in flows),
-        reasons=tuple(one.reason[:_MOST_REASON] for one in flows if one.reason),
+        fields=tuple(FieldPair(flow.field, flow.argument) for flow in flows),
+        reasons=tuple(flow.reason[:_MOST_REASON] for flow in flows if flow.reason),
         kind="dependency",
         origin="proposed",
         shared=tuple(pair for pair in shared if pair.target not in filled),
@@ -117,7 +120,8 @@ def problem_of(link: ProposedLink, library: ToolLibrary, subjects: Collection[st
     unknown = [name for name in (link.source, link.target) if name not in library]
     if unknown or link.source == link.target:
         return f"there is no tool '{unknown[0]}'" if unknown else "a tool does not feed itself"
-    source, target = library[link.source], library[link.target]
+    source = library[link.source]
+    target = library[link.target]
     if problem := field_problem(FieldPair(link.field, link.argument), source, target):
         return problem
     given, taken = (
@@ -129,7 +133,8 @@ def problem_of(link: ProposedLink, library: ToolLibrary, subjects: Collection[st
     if given and not given & (_SCALARS | (taken & {"array", "object"})):
         return f"'{link.field}' is no text or number"
     parts = [part for part in parse_path(link.field) if isinstance(part, str) and part != EACH]
-    field, argument = (meaning_of(parts[-1] if parts else ""), meaning_of(link.argument.rpartition(".")[2]))
+    field = meaning_of(parts[-1] if parts else "")
+    argument = meaning_of(link.argument.rpartition(".")[2])
     # Documents declare ids carelessly; any other text is no number.
     if given == {"string"} and taken and taken <= _NUMBERS and field.attribute not in IDENTITIES:
         return f"'{link.field}' is a text, '{link.argument}' takes a number"
@@ -143,7 +148,7 @@ def problem_of(link: ProposedLink, library: ToolLibrary, subjects: Collection[st
     # A service may call one thing by two names: a private message is read by its topic id.
     takes = (argument.thing, *(one.thing for one in things_of_tool(target, route_of(target))))
     is_other = {*thing[-1:], *argument.thing[-1:]} <= {*subjects}
-    is_other = is_other and not any(same_thing(thing, one) for one in takes)
+    is_other = is_other and not any(same_thing(thing, take) for take in takes)
     if is_other and thing and argument.thing and argument.attribute in IDENTITIES:
         return f"'{link.field}' is of {' '.join(thing)}, not of {' '.join(argument.thing)}"
     return ""

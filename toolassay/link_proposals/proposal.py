@@ -17,9 +17,13 @@ from toolassay.prompts.signatures import argument_descriptions, shown_tool
 from toolassay.prompts.templates import package_template
 from toolassay.tools.library import Tool
 
-MOST_FIELDS, MOST_LINKS = 40, 30  # of one answer
+# of one answer
+MOST_FIELDS = 40
+MOST_LINKS = 30
 _MOST_DESCRIPTION = 900  # characters of the description of another tool
-_MOST_OF_ARGUMENT, _MOST_ARGUMENTS = 120, 8  # characters of what an argument means; described arguments
+# characters of what an argument means; described arguments
+_MOST_OF_ARGUMENT = 120
+_MOST_ARGUMENTS = 8
 _KEYS = ("fields", "links")
 
 
@@ -113,7 +117,7 @@ def _line(tool: Tool, *, with_paths: bool = False) -> str:
         return text if len(text) <= most else f"{text[: most - 1]}…"
 
     shown = shown_tool(tool, with_paths=with_paths)
-    needs = {one.name for one in tool.parameters if one.required}
+    needs = {parameter.name for parameter in tool.parameters if parameter.required}
     described = argument_descriptions(tool.input_schema or {}).items()
     first = sorted(described, key=lambda one: one[0].split(".")[0] not in needs)[:_MOST_ARGUMENTS]
     said = {path: cut(text, _MOST_OF_ARGUMENT) for path, text in first}

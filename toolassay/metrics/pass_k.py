@@ -88,7 +88,8 @@ def repeat_metrics(
     }
 
 
-NO_RUN, UNANSWERED = -2, -1
+NO_RUN = -2
+UNANSWERED = -1
 """In place of an answer: the item was not run in the trial, or was run without an answer (equal to none)."""
 
 AGREEMENTS = ("answer_agreement", "pairwise_agreement", "correctness_agreement")
@@ -130,7 +131,9 @@ def stability_metrics(
     else:
         coded = np.array([[known.setdefault(one, len(known)) for one in row] for row in answers], np.int64)
     ran = coded != NO_RUN
-    runs, pairs, same = ran.sum(axis=0), np.zeros(coded.shape[1]), np.zeros(coded.shape[1])
+    runs = ran.sum(axis=0)
+    pairs = np.zeros(coded.shape[1])
+    same = np.zeros(coded.shape[1])
     for one, other in combinations(range(len(coded)), 2):
         pairs += ran[one] & ran[other]
         same += (coded[one] == coded[other]) & (coded[one] >= 0)

@@ -213,7 +213,8 @@ def is_paths(size: int, links: Iterable[tuple[Any, Any]], *, tools: Sequence[Any
     for start in following.keys() - following.values():
         place = start
         while place in following:
-            place, steps = following[place], steps + 1
+            place = following[place]
+            steps = steps + 1
     return steps == len(pairs) < size  # the links of a cycle are not counted, because it has no start
 
 
@@ -360,5 +361,9 @@ class WrittenSplits(msgspec.Struct, frozen=True, kw_only=True):
 
     def ids(self, split: str) -> list[RequestId] | None:
         """The ids of a split; None if the file does not name it."""
-        found: SplitIds | None = getattr(self, f"{split}_ids", None)
-        return [name for part in found.values() for name in part] if isinstance(found, dict) else found
+        split_ids: SplitIds | None = getattr(self, f"{split}_ids", None)
+        return (
+            [name for part in split_ids.values() for name in part]
+            if isinstance(split_ids, dict)
+            else split_ids
+        )

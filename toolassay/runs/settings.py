@@ -17,6 +17,7 @@ from typing import Annotated
 from toolassay.console.screen import DEFAULT, Screen
 from toolassay.declarations import Option
 from toolassay.engines import EngineName
+from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
 from toolassay.models.refused_parameters import Default
 from toolassay.models.structured_output import Structured
@@ -60,9 +61,10 @@ class ModelSettings:
         Option(
             "Name of a served or registered model, or a built-in model that needs no server: offline, or one "
             "of the baselines nothing and random.",
+            command_default="gpt-4",
             common=True,
         ),
-    ] = "gpt-4"
+    ] = ""
     options: ModelOptions | None = None
     temperature: Annotated[
         float | None, Option("Sampling temperature, 0 or more.", minimum=0, common=True)
@@ -97,6 +99,15 @@ class ModelSettings:
     @property
     def _sampling(self) -> dict[str, float | None]:
         return {"temperature": self.temperature, "top_p": self.top_p}
+
+    def require_name(self) -> None:
+        """Check that a model is named.
+
+        Raises:
+            UsageError: None is.
+        """
+        if not self.llm:
+            raise UsageError("no model is named", fix="add llm=NAME; 'offline' needs no server")
 
     def endpoint(self, limits: Limits) -> ModelOptions:
         """The client options; with `structured` True, a server that refuses the schema stops the run."""

@@ -355,7 +355,7 @@ class Checked(Result):
 
 
 def check(
-    data_dir: str | Path = "data_huggingface",
+    data_dir: str | Path,
     *,
     out: str | Path,
     gating: GateSettings = GateSettings(),

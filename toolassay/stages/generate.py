@@ -184,6 +184,7 @@ def generate(
     """
     run = RunSettings(model, limits, RunChoices(**vars(choices)), command, screen)
     llm = model.llm
+    model.require_name()
     check_wording(writing.prompt, with_template=writing.prompt_template is not None)
     refuse_baseline(llm, "--llm")
     _check_critics(writing, llm)
@@ -428,7 +429,7 @@ def play(
 
 
 def sample(
-    data_dir: str | Path = "data_huggingface",
+    data_dir: str | Path,
     *,
     graph_desc: str | Path | None = None,
     settings: SubgraphSettings = SubgraphSettings(),

@@ -28,7 +28,7 @@ Security = bool | int | str
 
 
 def infer(
-    data_dir: str | Path = "data_huggingface",
+    data_dir: str | Path,
     *,
     model: ModelSettings = ModelSettings(),
     limits: Limits = Limits(),
@@ -59,6 +59,7 @@ def infer(
     """
     folder = DataFolder(Path(data_dir)).require()
     run = RunSettings(model, limits, choices, command, screen)
+    model.require_name()
     benchmark = benchmark_of(folder)
     own = benchmark.options.run() if own is None else own
     if getattr(own, "agent_version", None) and not own.agent_command:

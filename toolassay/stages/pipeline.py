@@ -188,7 +188,7 @@ def pipeline(
     evaluations: list[FolderEvaluation] = []
     for name in (name for name in llm if name not in failures):
         step.command("evaluate", folder, f"--llm {name} --splits all")
-        evaluations += evaluate(data_dir, llm=name, own=plans.scoring(splits=["all"]), screen=screen)
+        evaluations += evaluate(data_dir, llm=[name], own=plans.scoring(splits=["all"]), screen=screen)
     if not evaluations:
         raise next(iter(failures.values()))
     return Piped(evaluations, complete)

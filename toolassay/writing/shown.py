@@ -47,12 +47,13 @@ def offered_tools(graph: ToolGraph, sample: Sample) -> tuple[str, ...]:
     requires one that fills it, a search before other tools, then further ones. If that makes less than eight,
     also tools with arguments of the same name, then any.
     """
-    library, rng = graph.library, Random(f"neighbours {sample.seed} {sample.index}")
+    library = graph.library
+    rng = Random(f"neighbours {sample.seed} {sample.index}")
     filled = {pair.target.split(".")[0] for pairs in sample.fields for pair in pairs}
     sources: dict[str, list[str]] = {}
     others: list[str] = []
     for name in sample.nodes:
-        required = {one.name for one in library[name].parameters if one.required}
+        required = {parameter.name for parameter in library[name].parameters if parameter.required}
         for before in graph.predecessors(name):
             link = graph.dependency(before, name)
             fills = [pair.target.split(".")[0] for pair in fields_of(link)] if link else []
@@ -65,15 +66,17 @@ def offered_tools(graph: ToolGraph, sample: Sample) -> tuple[str, ...]:
         rng.shuffle(tools)
         tools.sort(key=lambda name: verb_of(library[name], route_of(library[name])) != "search")
     # What the sample does not fill comes first.
-    rounds = zip_longest(*(sources[one] for one in sorted(sources, key=lambda one: (one in filled, one))))
+    rounds = zip_longest(
+        *(sources[source] for source in sorted(sources, key=lambda one: (one in filled, one)))
+    )
     needed = [name for row in rounds for name in row if name is not None]
     linked = [name for name in dict.fromkeys([*needed, *others]) if name not in sample.nodes][:_LINKED]
     chosen = {*sample.nodes, *linked}
     if (missing := _FEWEST - len(chosen)) > 0:
-        named = {one.name for name in sample.nodes for one in library[name].parameters}
+        named = {parameter.name for name in sample.nodes for parameter in library[name].parameters}
         left = [tool for tool in library if tool.id not in chosen]
         rng.shuffle(left)
-        left.sort(key=lambda tool: named.isdisjoint(one.name for one in tool.parameters))
+        left.sort(key=lambda tool: named.isdisjoint(parameter.name for parameter in tool.parameters))
         chosen.update(tool.id for tool in left[:missing])
     return (*sample.nodes, *(name for name in library.ids if name in chosen.difference(sample.nodes)))
 

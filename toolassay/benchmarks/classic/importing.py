@@ -42,7 +42,8 @@ def choose_tables(names: Iterable[str], card: str = "") -> dict[str, list[str]]:
     >>> choose_tables(["messages.csv", "workflows/test-0.parquet", "README.md"])
     {'messages': ['messages.csv'], 'workflows': ['workflows/test-0.parquet']}
     """
-    known, told = sorted(names), _configurations(card)
+    known = sorted(names)
+    told = _configurations(card)
     found = {}
     for table in TABLES:
         patterns = (*told.get(table, ()), *(usual.format(table) for usual in _USUAL))
@@ -104,10 +105,10 @@ def _configurations(card: str) -> dict[str, list[str]]:
     except (yaml.YAMLError, msgspec.ValidationError):
         return {}
     found = {}
-    for one in head.configs:
-        files = [one.data_files] if isinstance(one.data_files, str) else one.data_files
+    for config in head.configs:
+        files = [config.data_files] if isinstance(config.data_files, str) else config.data_files
         paths = [file if isinstance(file, str) else file.path for file in files]
-        found[one.config_name] = [
+        found[config.config_name] = [
             path for some in paths for path in ([some] if isinstance(some, str) else some)
         ]
     return found
@@ -165,7 +166,8 @@ def import_classic(
     workflows = sum(map(len, data.workflows.values()))
     if TABLES[-1] not in tables:
         screen.say(f"there is no table '{TABLES[-1]}': security has no prompts")
-    messages, domains = count_of(len(data.examples), "message"), count_of(len(data.domains), "domain")
+    messages = count_of(len(data.examples), "message")
+    domains = count_of(len(data.domains), "domain")
     found = f"{messages} of {domains} with {count_of(workflows, 'workflow')}"
     screen.show(f"{target.path}: {found}, from {source.origin}")
     return target

@@ -98,7 +98,8 @@ def load_own(folder: Path) -> OwnSandbox:
     Raises:
         UsageError: a file is missing or cannot be used.
     """
-    tools, about = own_tools_file(folder), DataFolder(folder)
+    tools = own_tools_file(folder)
+    about = DataFolder(folder)
     if tools is None:
         raise UsageError("has no 'tools'", file=about.benchmark_file, fix='write "tools": "tools.py"')
     facts = read_facts(about, WorkplaceFacts)
@@ -172,13 +173,14 @@ def load_tools(path: Path) -> Toolset:
             raise UsageError(str(error), file=path, line=line, fix="change that function") from None
         name = tool.function.__name__
         if tool.name in tools or defined[name] > 1:  # the module has only the second
-            wrong, fix = f"defines the function {name} twice", "rename one of the two"
+            wrong = f"defines the function {name} twice"
+            fix = "rename one of the two"
             raise UsageError(wrong, file=path, line=line, fix=fix)
         tools[tool.name] = tool
     if not tools:
         raise UsageError("defines no tools", file=path, fix='mark functions with @tool("some_domain")')
     domains = dict.fromkeys(tool.domain for tool in tools.values())
-    return Toolset({one: [tool for tool in tools.values() if tool.domain == one] for one in domains})
+    return Toolset({domain: [tool for tool in tools.values() if tool.domain == domain] for domain in domains})
 
 
 def open_workplace(path: str | Path, *, allow_tools: bool = False) -> Sandbox:
@@ -206,7 +208,8 @@ def open_workplace(path: str | Path, *, allow_tools: bool = False) -> Sandbox:
 
 
 def _made_from(folder: DataFolder) -> Mapping[str, tuple[str, str]]:
-    name, tools = folder.path.resolve().name, own_tools_file(folder.path)
+    name = folder.path.resolve().name
+    tools = own_tools_file(folder.path)
     made_from = {"tasks": (name, fingerprint(read_tasks(folder.path)))}
     if tools is None:
         made_from["sandbox"] = name, hashlib.sha256(Sandbox.load(folder.path).image()).hexdigest()

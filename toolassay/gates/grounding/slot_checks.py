@@ -54,10 +54,10 @@ def slot_faults(gold: Gold, literals: Iterable[PlanLiteral], source: SourceText)
         source: The request.
     """
     calls = Counter(node.tool for node in gold.nodes)
-    slots = [one for one in literals if one.parameter and not one.place]
+    slots = [literal for literal in literals if literal.parameter and not literal.place]
     for node in gold.nodes if slots else ():
-        arguments = [one for one in slots if one.node is node][:_MOST_ARGUMENTS]
-        others = {str(one.value) for one in slots if one.node is not node}
+        arguments = [slot for slot in slots if slot.node is node][:_MOST_ARGUMENTS]
+        others = {str(slot.value) for slot in slots if slot.node is not node}
         # What the request says of one call of a tool is no contradiction to another one.
         is_only = calls[node.tool] == 1
         for start, end, word in _end_pairs(tuple(_words(one.parameter) for one in arguments)):
@@ -111,7 +111,8 @@ def _end_pairs(names: tuple[tuple[str, ...], ...]) -> list[tuple[int, int, str]]
 def _ends(
     first: PlanLiteral, second: PlanLiteral, word: str, source: SourceText, *, is_only: bool
 ) -> Iterator[SlotFault]:
-    order, are_numbers = _order(first.value, second.value), isinstance(first.value, int | float)
+    order = _order(first.value, second.value)
+    are_numbers = isinstance(first.value, int | float)
     start, end = (f"'{one.parameter}' {shown(str(one.value))}" for one in (first, second))
     if order == "after" and not (word in _UNORDERED and (are_numbers or word in ("old", "departure"))):
         yield SlotFault("reject", f"{start} is after {end}", second.where)
@@ -235,8 +236,10 @@ def _counts(
         for second, other in numbers[place + 1 :]:
             if one == other:
                 continue
-            first_nouns, second_nouns = _nouns_beside(one, source), _nouns_beside(other, source)
-            own_first, own_second = _noun_keys(first), _noun_keys(second)
+            first_nouns = _nouns_beside(one, source)
+            second_nouns = _nouns_beside(other, source)
+            own_first = _noun_keys(first)
+            own_second = _noun_keys(second)
             crossed = (first_nouns & (own_second - own_first)), (second_nouns & (own_first - own_second))
             right = (first_nouns & (own_first - own_second)) or (second_nouns & (own_second - own_first))
             if right or not (crossed[0] or crossed[1]):

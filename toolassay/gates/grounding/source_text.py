@@ -125,7 +125,7 @@ class SourceText:
         A length that may include its first day counts as a day less, too; one in nights does not. Lengths
         add up in their order: "2 nights in Rome, then 3 nights in Bari".
         """
-        days = [int(one.seconds // 86_400) for one in self.durations]
+        days = [int(duration.seconds // 86_400) for duration in self.durations]
         lengths = {(number, int(one.months)) for number, one in zip(days, self.durations, strict=True)}
         lengths |= {(total, 0) for total in accumulate(days)}
         lesses = (0,) if {"night", "nights"} & {*self._words} else (0, 1)
@@ -147,7 +147,7 @@ class SourceText:
     @cached_property
     def derived_times(self) -> Collection[float]:
         """The times a stated length after a stated one, in minutes since midnight."""
-        lengths = {float(one.seconds / 60) for one in self.durations}
+        lengths = {float(duration.seconds / 60) for duration in self.durations}
         certain = {time for _, times in find_times(self.digits) for time in times}
         pairs = product(sorted(certain)[:_MOST], sorted(lengths)[:_MOST])
         return {(time + length) % MINUTES_PER_DAY for time, length in pairs}

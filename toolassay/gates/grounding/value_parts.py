@@ -163,7 +163,8 @@ def _code(found: str, source: SourceText) -> ValuePart | None:
     measure = identifiers.MEASURE.fullmatch(found)
     if measure is None:
         return ValuePart(found, False)
-    number, unit = parse_number(measure[1]), measure[2]
+    number = parse_number(measure[1])
+    unit = measure[2]
     is_unit = unit in ("st", "nd", "rd", "th", "x") or source.has_word(key_of(unit))
     return ValuePart(found, is_unit and not number.isdisjoint(source.numbers))
 
@@ -205,11 +206,11 @@ def rivals(kind: str, missing: str, source: SourceText, used: SourceText) -> lis
     (['a@x.org'], [])
     """
     if kind == "email":
-        return [one for one in source.emails if one not in used.emails]
+        return [email for email in source.emails if email not in used.emails]
     if kind == "url":
         mentioned = (identifiers.url_key(match.group()) for match in identifiers.URL.finditer(source.plain))
         return [one for one in mentioned if one not in used.urls]
     if kind == "file":
         ending = missing.rpartition(".")[2]
-        return [one for one in source.files if one.endswith(f".{ending}") and one not in used.files]
-    return [one for one in source.phones if not identifiers.is_phone_of(one, used.phones)]
+        return [file for file in source.files if file.endswith(f".{ending}") and file not in used.files]
+    return [phone for phone in source.phones if not identifiers.is_phone_of(phone, used.phones)]

@@ -61,7 +61,8 @@ class ExecutedGold:
 
     def __init__(self, path: Path, reader: PlanReader, library: ToolLibrary) -> None:
         self._lines = LineIndex(path, fix=made_by("execute"))
-        self._reader, self._library = reader, library
+        self._reader = reader
+        self._library = library
 
     def compared(
         self, label: Mapping[str, Any], gold: Plan, result: Any, predicted: Plan
@@ -114,7 +115,8 @@ class ExecutedGold:
 
     def _gold_calls(self, label: Mapping[str, Any]) -> list[_Call] | None:
         """The calls of a gold plan that ran, by node; None if it did not, or was another plan then."""
-        number, written = self._lines.by_text.get(str(label["id"])), _written(label)
+        number = self._lines.by_text.get(str(label["id"]))
+        written = _written(label)
         if number is None or written is None:
             return None
         try:
@@ -144,7 +146,7 @@ class ExecutedGold:
         """
         results: dict[int, CallResult] = {}
         left = set(range(len(gold)))
-        made: list[_Call] = []
+        calls: list[_Call] = []
         for place, (tool, arguments) in enumerate(written):
             values = self._values(tool, arguments, results)
             keys = Counter(self._keys(tool, values))
@@ -159,8 +161,8 @@ class ExecutedGold:
             if best is not None and (known := gold[best].result) is not None:
                 results[place] = known
                 left.discard(best)
-            made.append(_Call(tool, arguments, values, results.get(place) if best in equal else None, best))
-        return made
+            calls.append(_Call(tool, arguments, values, results.get(place) if best in equal else None, best))
+        return calls
 
     def _values(
         self, tool: str, arguments: Mapping[str, Any], results: Mapping[int, CallResult]

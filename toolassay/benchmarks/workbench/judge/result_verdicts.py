@@ -81,8 +81,10 @@ class CompatJudge:
             error: the run's error message; empty if it succeeded.
         """
         # Tables that neither the run nor the ground truth touched are equal and need no comparison.
-        edition, original = self._sandbox.edition, self._original
-        calls, answer = edition.judged_calls(calls), edition.judged_calls(answer)
+        edition = self._sandbox.edition
+        original = self._original
+        calls = edition.judged_calls(calls)
+        answer = edition.judged_calls(answer)
         wanted, failed = self._wanted(answer)
         left, failed = (wanted, failed) if calls == answer else self._left_by(calls)
         right = not failed and all(
@@ -373,7 +375,7 @@ class JudgingTask:
         evaluators = [WorkbenchEvaluator(sandbox, mode, rules=self.rules) for mode in self.modes]
 
         return lambda tasks: [
-            [[one.verdict(task, result) for result in results] for one in evaluators]
+            [[evaluator.verdict(task, result) for result in results] for evaluator in evaluators]
             for task, results in tasks
         ]
 
@@ -433,11 +435,13 @@ def metrics_of(verdicts: Sequence[RunVerdict], model: str, tool_selection: str |
         The published counts. Each group (by number of wanted actions, template, domains) has `n`, `correct`
         and `side_effects`.
     """
-    n, groups = len(verdicts), {v.task.group for v in verdicts}
+    n = len(verdicts)
+    groups = {v.task.group for v in verdicts}
     counts = {name: sum(map(holds, verdicts)) for name, holds in _COUNTS.items()}
     errors = Counter(v.result.error for v in verdicts if v.result.error)
     shown = Counter(v.result.error[:_LONGEST_ERROR] for v in verdicts if v.result.error)
-    harmless, harmful = counts["errors_without_side_effects"], counts["errors_with_side_effects"]
+    harmless = counts["errors_without_side_effects"]
+    harmful = counts["errors_with_side_effects"]
     return {
         "domain": groups.pop() if len(groups) == 1 else None,
         "model": model,
@@ -492,11 +496,11 @@ def counts_by(
     verdicts: Sequence[RunVerdict], key: Callable[[RunVerdict], int | str]
 ) -> dict[str, dict[str, int]]:
     """Counts for each value of the key: numbers in ascending order, strings in order of appearance."""
-    found: dict[int | str, list[RunVerdict]] = {}
+    run_verdicts: dict[int | str, list[RunVerdict]] = {}
     for verdict in verdicts:
-        found.setdefault(key(verdict), []).append(verdict)
-    names = sorted(found, key=lambda name: name if isinstance(name, int) else 0)
-    return {str(name): _group(found[name]) for name in names}
+        run_verdicts.setdefault(key(verdict), []).append(verdict)
+    names = sorted(run_verdicts, key=lambda name: name if isinstance(name, int) else 0)
+    return {str(name): _group(run_verdicts[name]) for name in names}
 
 
 def _side_effects(run: ItemTrial) -> float | None:
