@@ -160,7 +160,7 @@ class LivePage:
         try:
             evaluate(
                 self._folder.path,
-                llm=self._llm,
+                llm=[self._llm] if isinstance(self._llm, str) else list(self._llm),
                 prediction_dir=self._predictions,
                 save_dir=metrics.resolve(),
                 screen=SILENT,
