@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
@@ -104,40 +104,17 @@ def _flat_fields(owner: Any, *, is_nested: bool = False) -> Iterator[tuple[str, 
             yield one.name, home, one.type
 
 
-def _function(name: str, stage: Callable[..., Any], types: _Types) -> str:
-    """The definition of a stage with flat keywords."""
-    signature = inspect.signature(stage)
+def _function(name: str, stage: Callable[..., Any], form: Callable[..., Any], types: _Types) -> str:
+    """The definition of a stage with flat keywords, in one of its forms."""
+    signature = inspect.signature(form)
     flat: dict[str, dict[str, None]] = {}
     for keyword, owner, annotation in _flat_fields(stage):
         if keyword not in signature.parameters and keyword.isidentifier():
             flat.setdefault(keyword, {})[types.text(owner, annotation)] = None
-    forms = get_overloads(stage)
-    if forms:
-        return "".join(f"@overload\n{_form(name, stage, form, flat, types)}" for form in forms)
-    return _form(name, stage, stage, flat, types)
-
-
-def _form(
-    name: str,
-    stage: Callable[..., Any],
-    form: Callable[..., Any],
-    flat: Mapping[str, Mapping[str, None]],
-    types: _Types,
-) -> str:
-    """One definition of a stage.
-
-    Args:
-        name: Its public name.
-        stage: The stage, which has the documentation.
-        form: The stage, or one of its overloads, which have the same parameters.
-        flat: Types of the flat keywords.
-        types: Collects imports.
-    """
-    signature = inspect.signature(form)
     lines = []
     has_star = False
     for parameter in signature.parameters.values():
-        text = types.text(form, parameter.annotation)
+        text = types.text(stage, parameter.annotation)
         if parameter.kind is parameter.VAR_POSITIONAL:
             has_star = True
             lines.append(f"*{parameter.name}: {text}")
@@ -155,9 +132,12 @@ def _form(
     if any(keyword == "agent_command" for keyword in flat):
         lines = [line.replace("agent: str | None", "agent: str | AgentFunction | None") for line in lines]
     body = "".join(f"    {line},\n" for line in lines)
-    result = types.text(form, signature.return_annotation)
-    text = _documentation(stage, list(flat))
-    return f"def {name}(\n{body}) -> {result}:\n{text}\n"
+    result = types.text(stage, signature.return_annotation)
+    text = _documentation(stage, [keyword for keyword in flat if keyword not in signature.parameters])
+    mark = "" if form is stage else "@overload\n"
+    if mark:
+        types.imports.setdefault("typing", set()).add("overload")
+    return f"{mark}def {name}(\n{body}) -> {result}:\n{text}\n"
 
 
 def _documentation(stage: Callable[..., Any], keywords: Sequence[str]) -> str:
@@ -184,7 +164,7 @@ def stub() -> str:
     for name, home in HOMES.items():
         if ".stages." in home:
             stage = getattr(import_module(home), "write_report" if name == "report" else name)
-            definitions.append(_function(name, stage, types))
+            definitions += [_function(name, stage, one, types) for one in get_overloads(stage) or [stage]]
         else:
             exported.append(f"from {home} import {name} as {name}")
     exported.append("from toolassay.version import __version__ as __version__")
@@ -194,7 +174,6 @@ def stub() -> str:
         if names - HOMES.keys()
     ]
     names = ", ".join(f'"{name}"' for name in [*HOMES, "__version__"])
-    imports.append("from typing import overload")
     return "\n".join([_HEAD, *imports, "", *exported, "", f"__all__ = [{names}]", "", *definitions])
 
 

@@ -30,8 +30,7 @@ from toolassay.stages.settings import ChatForm, ComparisonSettings, ExecutionSet
 from toolassay.stages.verify import Verification
 from toolassay.variety.measures import VarietyReport
 from toolassay.variety.splits import Splitting
-from typing import Any, Literal
-from typing import overload
+from typing import Any, Literal, overload
 
 from toolassay.benchmarks.benchmark import Benchmark as Benchmark
 from toolassay.benchmarks.classic.importing import import_classic as import_classic
@@ -353,6 +352,7 @@ def evaluate(
         UsageError: A file is missing or malformed.
         IncompleteEvaluation: Some of several models cannot be scored; it carries the scores of the others.
     """
+
 @overload
 def evaluate(
     data_dir: str | Path,

@@ -17,11 +17,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from toolassay.errors import UsageError
 
-Options = TypeVar("Options")
 REQUIRED = MISSING
 """Default of an option that must be given."""
 
@@ -113,90 +112,76 @@ class Declared:
         return self.option.name or self.field
 
     @property
-    def first(self) -> Any:
-        """The form of the command line: the first one of several types."""
-        is_union = get_origin(self.type) in (Union, UnionType)
-        return get_args(self.type)[0] if is_union and not _is_choice(self.type) else self.type
+    def kinds(self) -> tuple[Any, ...]:
+        """Types of a value on the command line; of a sequence those of its items.
 
-    @property
-    def item(self) -> Any:
-        """Type of one value; of a sequence that of its items."""
-        return _item_of(self.first) or self.first
+        Of several types it is the first one, unless a text tells them apart.
+        """
+        kinds = _alternatives(self.type)
+        if self.is_repeated:
+            kinds = _alternatives(get_args(kinds[0])[0])
+        is_told_apart = bool in kinds or any(get_origin(kind) is Literal for kind in kinds)
+        return kinds if is_told_apart else kinds[:1]
 
     @property
     def is_repeated(self) -> bool:
         """Whether the command line takes a sequence of any length."""
-        return _item_of(self.first) is not None
+        kind = _alternatives(self.type)[0]
+        origin = get_origin(kind)
+        if origin is tuple:
+            return get_args(kind)[-1] is Ellipsis
+        is_collection = isinstance(origin, type) and issubclass(origin, Collection)
+        return is_collection and not issubclass(origin, Mapping)
 
     @property
     def choices(self) -> Sequence[str]:
-        """The values that are allowed as text; empty for any."""
+        """The texts that are allowed; empty for any."""
         given = self.option.choices
-        if given:
-            return given() if callable(given) else given
-        kind = self.item
-        parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-        return [str(text) for part in parts if get_origin(part) is Literal for text in get_args(part)]
+        listed = given() if callable(given) else given
+        return listed or [
+            str(t) for kind in self.kinds if get_origin(kind) is Literal for t in get_args(kind)
+        ]
 
-    def problem(self, value: Any) -> str:
-        """What is wrong with a value; empty if nothing is."""
-        option = self.option
-        values = value if self.is_repeated and isinstance(value, list | tuple) else [value]
-        for item in values:
+    @property
+    def expected(self) -> str:
+        """What a value is to be, in words; empty for any text.
+
+        >>> Declared("share", float, False, 0.5, Option(minimum=0, maximum=1), "").expected
+        'a number from 0 to 1'
+        """
+        low, high = self.option.minimum, self.option.maximum
+        parts = list(self.choices)
+        if int in self.kinds or float in self.kinds:
+            noun = "a whole number" if int in self.kinds else "a number"
+            start = "" if low is None else f" {'above' if self.option.above else 'from'} {low:g}"
+            parts.insert(0, f"{noun}{start}{'' if high is None else f' to {high:g}'}")
+        if bool in self.kinds:
+            parts += ["true", "false"]
+        return parts[0] if len(parts) == 1 else f"one of {', '.join(parts)}" * bool(parts)
+
+    def check(self, value: Any) -> None:
+        """Check a value of the right type.
+
+        Raises:
+            UsageError: It is out of range, or no choice.
+        """
+        low, high = self.option.minimum, self.option.maximum
+        for item in value if isinstance(value, list | tuple) else [value]:
+            is_wrong = isinstance(item, str) and bool(self.choices) and item not in self.choices
             if isinstance(item, int | float) and not isinstance(item, bool):
-                low = option.minimum is not None and (
-                    item <= option.minimum if option.above else item < option.minimum
-                )
-                if low or not math.isfinite(item) or (option.maximum is not None and item > option.maximum):
-                    return f"{item} is not {self.bounds or 'a number'}"
-            elif isinstance(item, str) and self.choices and item not in self.choices:
-                return f"'{item}' is not one of {', '.join(self.choices)}"
-        return ""
+                is_low = low is not None and (item < low or (self.option.above and item == low))
+                is_wrong = is_low or (high is not None and item > high) or not math.isfinite(item)
+            if is_wrong:
+                raise self.refused(f"{item!r} is not {self.expected}")
 
     def refused(self, problem: str) -> UsageError:
         """The error for a value."""
-        expected = self.bounds or (f"one of {', '.join(self.choices)}" if self.choices else "another value")
-        return UsageError(f"--{self.name} {problem}", fix=f"write {expected}")
-
-    @property
-    def bounds(self) -> str:
-        """The allowed numbers in words.
-
-        >>> Declared("share", float, False, 0.5, Option(minimum=0, maximum=1), "").bounds
-        'a number from 0 to 1'
-        """
-        low = self.option.minimum
-        high = self.option.maximum
-        noun = "a whole number" if self.item is int else "a number"
-        if low is None and high is None:
-            return ""
-        start = "" if low is None else f" above {low:g}" if self.option.above else f" from {low:g}"
-        return f"{noun}{start}{'' if high is None else f' to {high:g}'}"
+        return UsageError(f"--{self.name} {problem}", fix=f"write {self.expected or 'another value'}")
 
 
-def _item_of(kind: Any) -> Any:
-    """The type of the items of a sequence of any length; None for another type."""
-    origin = get_origin(kind)
-    if not (isinstance(origin, type) and issubclass(origin, Collection)) or issubclass(origin, Mapping):
-        return None
-    items = get_args(kind)
-    if origin is tuple and items[-1] is not Ellipsis:
-        return None
-    item = items[0]
-    is_union = get_origin(item) in (Union, UnionType)
-    return get_args(item)[0] if is_union else item
-
-
-def _is_choice(kind: Any) -> bool:
-    return any(get_origin(part) is Literal for part in get_args(kind))
-
-
-def _without_none(kind: Any) -> tuple[Any, bool]:
-    """A type without None, and whether it had None."""
-    if get_origin(kind) not in (Union, UnionType):
-        return kind, False
-    parts = tuple(part for part in get_args(kind) if part is not NoneType)
-    return Union[parts], len(parts) < len(get_args(kind))  # noqa: UP007 - of a tuple
+def _alternatives(kind: Any) -> tuple[Any, ...]:
+    """The types of a union; a type itself."""
+    return get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
 
 
 class _Known(dict[str, Any]):
@@ -235,30 +220,38 @@ class DeclaredMember:
     chosen: ChosenOptions | None = None
 
 
+@cache
+def _written(owner: Any) -> tuple[tuple[str, Any, Any, Any], ...]:
+    """Name, default, owner and annotation of every field or parameter."""
+    if not isinstance(owner, type):
+        return tuple(
+            (one.name, REQUIRED if one.default is one.empty else one.default, owner, one.annotation)
+            for one in inspect.signature(owner).parameters.values()
+        )
+    return tuple(
+        (
+            one.name,
+            one.default if one.default_factory is MISSING else one.default_factory(),
+            _home(owner, one.name),
+            one.type,
+        )
+        for one in fields(owner)
+    )
+
+
+@cache
+def _members(owner: Any) -> tuple[DeclaredMember, ...]:
+    section = getattr(owner, "section", "")
+    found = (_member(*row, section) for row in _written(owner))
+    return tuple(member for member in found if member is not None)
+
+
 def members(owner: Any) -> tuple[DeclaredMember, ...]:
     """The options and options objects of a dataclass, a command or a stage, in order.
 
     Other fields and parameters are left out. A class attribute `section` is the title above its options.
     """
     return _members(owner)
-
-
-@cache
-def _members(owner: Any) -> tuple[DeclaredMember, ...]:
-    written: list[tuple[str, Any, Any, Any]] = []
-    if isinstance(owner, type):
-        for field in fields(owner):
-            default = field.default
-            if field.default_factory is not MISSING:
-                default = field.default_factory()
-            written.append((field.name, default, _home(owner, field.name), field.type))
-    else:
-        for name, parameter in inspect.signature(owner).parameters.items():
-            default = REQUIRED if parameter.default is parameter.empty else parameter.default
-            written.append((name, default, owner, parameter.annotation))
-    section = getattr(owner, "section", "")
-    found = (_member(*row, section) for row in written)
-    return tuple(member for member in found if member is not None)
 
 
 def _home(owner: type[Any], name: str) -> type[Any]:
@@ -269,7 +262,9 @@ def _home(owner: type[Any], name: str) -> type[Any]:
 def _member(name: str, default: Any, owner: Any, written: Any, section: str) -> DeclaredMember | None:
     kind = _annotation(owner, written)
     marks = kind.__metadata__ if get_origin(kind) is Annotated else ()
-    kind, optional = _without_none(kind.__origin__ if marks else kind)
+    kinds = _alternatives(kind.__origin__ if marks else kind)
+    optional = NoneType in kinds
+    kind = Union[tuple(one for one in kinds if one is not NoneType)]  # noqa: UP007 - of a tuple
     for mark in marks:
         if isinstance(mark, ChosenOptions):
             return DeclaredMember(name, default, chosen=mark)
@@ -294,7 +289,9 @@ def declared_in(owner: Any, default: Any = None) -> Iterator[Declared]:
             yield replace(member.option, default=value)
         elif member.group is not None:
             given = value if isinstance(value, member.group) else None
-            yield from declared_in(member.group, given)
+            for one in declared_in(member.group, given):
+                # What an optional object needs is needed only if something of it is given.
+                yield replace(one, default=None) if one.default is REQUIRED else one
         elif member.chosen is not None:
             yield from declared_of(member.chosen)
 
@@ -313,143 +310,101 @@ def declared_of(chosen: ChosenOptions) -> Iterator[Declared]:
         yield replace(one, option=replace(one.option, help=text), section=section)
 
 
-def with_given(default: Options, given: dict[str, Any]) -> Options:
-    """An options object with the fields that keywords name; these are removed from `given`.
+def taken(owner: Any, given: dict[str, Any], default: Any = None) -> dict[str, Any]:
+    """The fields of a class, or the parameters of a function, that keywords name.
+
+    Args:
+        owner: The class or function.
+        given: Keywords, options objects among them; what is taken is removed.
+        default: Instance of the class whose options objects are changed.
+
+    Raises:
+        TypeError: An options object is of another class.
+        UsageError: An option belongs to another benchmark or executor, or needs another one.
+    """
+    values = {name: getattr(default, name, value) for name, value, *_ in _written(owner)}
+    changed = {name: given.pop(name) for name in values if name in given}
+    for member in sorted(members(owner), key=lambda member: member.chosen is not None):
+        name = member.name
+        if member.option is not None:
+            if member.option.name in given:
+                changed[name] = given.pop(member.option.name)
+            continue
+        if member.group is not None and isinstance(changed.get(name), str):
+            given[name] = changed.pop(name)  # an option has the name of the object
+        before = changed.get(name, values[name])
+        before = None if before is REQUIRED else before
+        if member.chosen is not None:
+            after = _chosen_options(member.chosen, before, values | changed, given)
+        else:
+            assert member.group is not None
+            if not isinstance(before, member.group | NoneType):
+                kind = member.group.__name__
+                raise TypeError(f"{name} is of the class {type(before).__name__}, it must be of {kind}")
+            after = _updated(member.group, before, given)
+        if after is not before:
+            changed[name] = after
+    return changed
+
+
+def _updated(kind: Any, before: Any, given: dict[str, Any]) -> Any:
+    """An options object with what is given of it; `before` itself if nothing is."""
+    changed = taken(kind, given, before)
+    if not changed:
+        return before
+    if before is not None:
+        return replace(before, **changed)
+    for member in members(kind):
+        if member.default is REQUIRED and member.name not in changed:
+            first, needed = next(iter(changed)), member.option.name if member.option else member.name
+            raise UsageError(f"--{first} needs --{needed}", fix=f"add --{needed}, or omit --{first}")
+    return kind(**changed)
+
+
+def _chosen_options(
+    chosen: ChosenOptions, value: Any, arguments: Mapping[str, Any], given: dict[str, Any]
+) -> Any:
+    """The options object of the class that the other arguments choose, with what is given of it."""
+    classes = chosen.classes() if given else {}
+    owner = chosen.choose(arguments) if given else ""
+    if owner not in classes:
+        return value  # the stage says which there are
+    options = _updated(classes[owner] if value is None else type(value), value, given)
+    for declared in (one for kind in classes.values() for one in declared_in(kind) if one.name in given):
+        other = given.pop(declared.name, None)
+        default = list(declared.default or ()) if isinstance(other, list | tuple) else declared.default
+        if other and (list(other) if isinstance(other, tuple) else other) != default:
+            raise UsageError(chosen.refusal.format(flag=f"--{declared.name}", owner=owner), fix="omit it")
+    return options
+
+
+def checked(options: Any) -> Any:
+    """An options object, every option of which was checked; None for None.
 
     Raises:
         UsageError: A value is not allowed.
     """
-    changed = _taken(type(default), default, given)
-    return replace(default, **changed) if changed else default  # type: ignore[type-var]
-
-
-def _taken(kind: type[Any], default: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a class that keywords name, the options of its options objects among them."""
-    taken = {field.name: given.pop(field.name) for field in fields(kind) if field.name in given}
-    for member in members(kind):
-        if member.option is not None:
-            if member.option.name in given:
-                taken[member.name] = given.pop(member.option.name)
-        elif member.group is not None:
-            if not isinstance(taken.get(member.name), member.group | NoneType):
-                given[member.name] = taken.pop(member.name)  # an option has the name of the object
-            before = taken.get(member.name, getattr(default, member.name, None))
-            after = _group(member.group, before, given)
-            if after is not before:
-                taken[member.name] = after
-        elif member.chosen is not None:
-            before = taken.get(member.name, getattr(default, member.name, None))
-            arguments = {
-                other.name: taken.get(other.name, getattr(default, other.name, other.default))
-                for other in members(kind)
-            }
-            after = chosen_options(member.chosen, before, arguments, given)
-            if after is not before:
-                taken[member.name] = after
-    return taken
-
-
-def _group(kind: type[Any], before: Any, given: dict[str, Any]) -> Any:
-    """An options object with what is given of it; `before` itself if nothing is."""
-    changed = _taken(kind, before, given)
-    if before is None and changed:
-        for member in members(kind):
-            if member.default is REQUIRED and member.name not in changed:
-                first = next(iter(changed))
-                needed = member.option.name if member.option else member.name
-                raise UsageError(f"--{first} needs --{needed}", fix=f"add --{needed}, or omit --{first}")
-        return kind(**changed)
-    if before is None:
-        return None
-    return replace(before, **changed) if changed else before
-
-
-def _check(declared: Declared, value: Any) -> None:
-    if problem := declared.problem(value):
-        raise declared.refused(problem)
-
-
-def checked(options: Any) -> Any:
-    """An options object, every option of which was checked; None for None."""
     for declared in () if options is None else declared_in(type(options), options):
-        _check(declared, declared.default)
+        declared.check(declared.default)
     return options
 
 
 def arguments_of(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a command or a stage, with its options objects made of flat keywords.
 
-    Args:
-        function: The command or stage.
-        given: Keywords, options objects among them.
-
     Raises:
-        TypeError: A keyword is unknown.
+        TypeError: A keyword is unknown, or an options object is of another class.
         UsageError: A value is not allowed, or an option belongs to another benchmark or executor.
     """
     left = dict(given)
-    arguments: dict[str, Any] = {}
-    for name in inspect.signature(function).parameters:
-        if name in left:
-            arguments[name] = left.pop(name)
-    chosen = []
-    for member in members(function):
-        if member.option is not None and member.option.name in left:
-            arguments[member.name] = left.pop(member.option.name)
-        default = None if member.default is REQUIRED else member.default
-        value = arguments.get(member.name, default)
-        if member.option is not None and member.name in arguments:
-            _check(member.option, value)
-        elif member.group is not None:
-            if value is not None and not isinstance(value, member.group):
-                raise TypeError(
-                    f"{member.name} is {type(value).__name__}, it must be {member.group.__name__}"
-                )
-            arguments[member.name] = checked(_group(member.group, value, left))
-        elif member.chosen is not None:
-            chosen.append(member)
-    for member in chosen:
-        assert member.chosen is not None
-        defaults = {
-            name: parameter.default
-            for name, parameter in inspect.signature(function).parameters.items()
-            if parameter.default is not parameter.empty
-        }
-        value = arguments.get(member.name)
-        made = chosen_options(member.chosen, value, defaults | arguments, left)
-        arguments[member.name] = checked(made)
+    arguments = taken(function, left)
     for name in left:
         raise TypeError(f"{function.__name__}() got an unexpected keyword argument '{name}'")
+    for member in members(function):
+        if member.name in arguments:
+            value = arguments[member.name]
+            if member.option is None:
+                checked(value)
+            else:
+                member.option.check(value)
     return arguments
-
-
-def chosen_options(
-    chosen: ChosenOptions, value: Any, arguments: Mapping[str, Any], given: dict[str, Any]
-) -> Any:
-    """The options object of the class that the other arguments choose; its options leave `given`.
-
-    `value` itself if nothing is given.
-
-    Raises:
-        UsageError: An option of another class is given, and not with its default.
-    """
-    if not given:
-        return value
-    classes = chosen.classes()
-    owner = chosen.choose(arguments)
-    if owner not in classes:
-        return value  # the stage says which there are
-    known = {one.name for one in declared_in(classes[owner])} | {
-        field.name for field in fields(classes[owner])
-    }
-    own = {name: given.pop(name) for name in list(given) if name in known}
-    options = with_given(classes[owner]() if value is None else value, own) if own else value
-    for kind in classes.values():
-        for one in declared_in(kind):
-            if one.name not in given:
-                continue
-            other = given.pop(one.name)
-            is_default = list(other) == list(one.default or ()) if one.is_repeated else other == one.default
-            if other and not is_default:
-                raise UsageError(chosen.refusal.format(flag=f"--{one.name}", owner=owner), fix="omit it")
-    return options

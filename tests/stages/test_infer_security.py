@@ -172,7 +172,9 @@ def test_commands(tmp_path: Path) -> None:
     assert done.code == 0 and "security of offline (built in): " in done.out
     again = inside(*given, "--security", "2")
     assert again.code == 0 and "all 3 probes are answered already" in again.out
-    assert "is not a valid number of attacks" in inside(*given, "--security", "some").error
+    assert (
+        "--security 'some' is not one of a whole number from 1" in inside(*given, "--security", "some").error
+    )
     assert "--judge needs --security" in inside(*given, "--judge", "acme").error
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -18,6 +17,7 @@ from click.core import ParameterSource
 from toolassay.cli.screen import say
 from toolassay.declarations import REQUIRED, Declared, arguments_of, declared_in
 
+_HELP_ALL = "help_all"
 FEW = 16
 """A command with at most this number of options shows all of them in `--help`."""
 
@@ -41,46 +41,44 @@ class _Value(click.ParamType[Any]):
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
         """The choices, or the kind of value."""
         declared = self.declared
+        names_of_kinds = {int: "INTEGER", float: "NUMBER", Path: "PATH", bool: "true|false"}
         if declared.choices:
             return f"[{'|'.join(declared.choices)}]"
-        kinds = {int: "INTEGER", float: "NUMBER", Path: "PATH", bool: "true|false"}
-        return kinds.get(declared.item, "TEXT")
+        return names_of_kinds.get(declared.kinds[0], "TEXT")
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read and check a text of the command line; a default is a value already."""
         if not isinstance(value, str):
             return value
         read = names(value) if self.declared.option.listed else self._read(value)
-        if problem := self.declared.problem(read):
-            raise self.declared.refused(problem)
+        self.declared.check(read)
         return read
 
     def _read(self, text: str) -> Any:
         declared = self.declared
-        kind = declared.item
-        if declared.option.read is not None:
-            try:
+        kinds = declared.kinds
+        if text in declared.choices:
+            return text
+        try:
+            if declared.option.read is not None:
                 return declared.option.read(text)
-            except ValueError as error:
-                raise declared.refused(str(error)) from None
-        if kind is Path:
-            path = Path(text)
-            if path.exists() and not (path.is_file() or path.is_dir()):
-                # A command would wait for it, or replace it.
-                raise declared.refused(f"{path} is a pipe or a device, not a file")
-            return path
-        if kind in (int, float):
-            try:
-                return kind(text)
-            except ValueError:
-                raise declared.refused(f"{text!r} is not {declared.bounds or 'a number'}") from None
-        if bool in (kind, *get_args(kind)) and text not in declared.choices:
-            try:
+            for kind in (int, float):
+                if kind in kinds and (bool not in kinds or text.lstrip("-").isdecimal()):
+                    return kind(text)
+            if bool in kinds:
                 return click.BOOL.convert(text, None, None)
-            except click.BadParameter:
-                expected = ", ".join([*declared.choices, "true", "false"])
-                raise declared.refused(f"{text!r} is not one of {expected}") from None
-        return text
+        except click.BadParameter:
+            raise declared.refused(f"{text!r} is not {declared.expected}") from None
+        except ValueError as error:
+            problem = str(error) if declared.option.read else f"{text!r} is not {declared.expected}"
+            raise declared.refused(problem) from None
+        if kinds[0] is not Path:
+            return text
+        path = Path(text)
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            # A command would wait for it, or replace it.
+            raise declared.refused(f"{path} is a pipe or a device, not a file")
+        return path
 
 
 class Flag(click.Option):
@@ -95,12 +93,12 @@ class Flag(click.Option):
         self.declared = declared
         self.new_name = new_name
         option = declared.option
-        kind = declared.item
+        kind = declared.kinds[0]
         default = declared.default
         if option.command_default is not None:
             default = option.command_default
         is_shown = default is not REQUIRED and default not in (None, (), [], "") and not option.hidden
-        is_bool = kind is bool or bool in get_args(kind)
+        is_bool = bool in declared.kinds
         is_tuple = get_origin(kind) is tuple and option.read is None
         text = option.help
         if declared.is_repeated and not option.listed and text:
@@ -132,43 +130,12 @@ class Command(click.Command):
         super().__init__(*arguments, **settings)
         self._epilog_of = epilog_of
 
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """The options, and `--help-all` where `--help` does not show all."""
-        parameters = super().get_params(ctx)
-        if self._is_long:
-            parameters.append(self._help_all)
-        return parameters
-
-    @property
-    def _shown(self) -> list[Flag]:
-        return [flag for flag in self.params if isinstance(flag, Flag) and not flag.hidden]
-
-    @cached_property
-    def _is_long(self) -> bool:
-        return len(self._shown) > FEW
-
-    @cached_property
-    def _help_all(self) -> click.Option:
-        def show(context: click.Context, parameter: click.Parameter, value: bool) -> None:
-            if value and not context.resilient_parsing:
-                context.meta["all"] = True
-                click.echo(context.get_help(), color=context.color)
-                context.exit()
-
-        text = f"Show all {len(self._shown)} options and exit."
-        return click.Option(
-            ["--help-all"],
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=show,
-            help=text,
-        )
-
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options by section; sections appear in the order of their first option."""
         sections: dict[str, list[tuple[str, str]]] = {}
-        is_short = self._is_long and not ctx.meta.get("all")
+        is_short = any(parameter.name == _HELP_ALL for parameter in self.params) and not ctx.meta.get(
+            _HELP_ALL
+        )
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             title = "Help"
@@ -190,26 +157,41 @@ class Command(click.Command):
         super().format_epilog(ctx, formatter)
 
 
+def _help_all(count: int) -> click.Option:
+    """`--help-all` of a command with so many options."""
+
+    def show(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+        if value:
+            context.meta[_HELP_ALL] = True
+            click.echo(context.get_help())
+            context.exit()
+
+    text = f"Show all {count} options and exit."
+    return click.Option(
+        ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=show, help=text
+    )
+
+
 def parameters_of(options: Iterable[Declared]) -> Iterator[click.Parameter]:
     """The options of click; of two with one name the first."""
     seen = set[str]()
-    for option in options:
-        if option.name in seen:
+    for one in options:
+        if one.name in seen:
             continue
-        seen.add(option.name)
-        if option.option.positional:
+        seen.add(one.name)
+        if one.option.positional:
             yield click.Argument(
-                [option.name],
-                type=_Value(option),
-                nargs=-1 if option.is_repeated else 1,
-                required=option.default is REQUIRED,
-                metavar=option.option.metavar or None,
+                [one.name],
+                type=_Value(one),
+                nargs=-1 if one.is_repeated else 1,
+                required=one.default is REQUIRED,
+                metavar=one.option.metavar or None,
             )
         else:
-            yield Flag(option)
-            for flag in option.option.old:
-                old = replace(option.option, name=flag.lstrip("-"), old=(), flags=(), hidden=True)
-                yield Flag(replace(option, option=old, default=None), option.name)
+            yield Flag(one)
+            for flag in one.option.old:
+                old = replace(one.option, name=flag.lstrip("-"), old=(), flags=(), hidden=True)
+                yield Flag(replace(one, option=old, default=None), one.name)
 
 
 def typed_arguments(context: click.Context, function: Callable[..., Any]) -> dict[str, Any]:
@@ -251,6 +233,9 @@ def command(
             return function(**typed_arguments(click.get_current_context(), function))
 
         parameters = [*parameters_of(declared_in(function)), *more]
+        shown = sum(isinstance(one, Flag) and not one.hidden for one in parameters)
+        if shown > FEW:
+            parameters.append(_help_all(shown))
         help = settings.pop("help", None) or function.__doc__
         made = Command(name, callback=call, params=parameters, help=help, epilog_of=listing, **settings)
         if group is not None:

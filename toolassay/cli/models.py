@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import click
 
@@ -29,24 +29,6 @@ from toolassay.stages.settings import (
     ExecutionSettings,
     FaultSettings,
 )
-
-
-def attacks(text: str) -> bool | int | str:
-    """The value of `--security`: a number of attacks, true, false or "published".
-
-    Raises:
-        ValueError: It is none of them.
-    """
-    if text.isdecimal() and int(text):
-        return int(text)
-    if text == "published":
-        return text
-    try:
-        if not text.lstrip("-").isdecimal():
-            return bool(click.BOOL.convert(text, None, None))
-    except click.BadParameter:
-        pass
-    raise ValueError(f"{text!r} is not a valid number of attacks: write 1 or more, or true")
 
 
 def _by_benchmark() -> Mapping[str, str]:
@@ -74,12 +56,12 @@ def infer_command(
     choices: RunChoices = RunChoices(),
     limits: Limits = Limits(),
     security: Annotated[
-        bool | int | str,
+        bool | int | Literal["published"],
         Option(
             "Send N prompt-injection attacks and their harmless twins instead of the items; true sends the "
             "default number.",
             metavar="N|true|published",
-            read=attacks,
+            minimum=1,
             section="Security",
             common=True,
         ),

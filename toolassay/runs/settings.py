@@ -91,15 +91,6 @@ class ModelSettings:
         ),
     ] = None
 
-    def require_name(self) -> None:
-        """Refuse settings that name no model.
-
-        Raises:
-            UsageError: There is no name.
-        """
-        if not self.llm:
-            raise UsageError("no model is named", fix="give llm")
-
     @property
     def parameters(self) -> dict[str, float]:
         """Temperature and top_p as request parameters, without those that are None."""
@@ -109,6 +100,15 @@ class ModelSettings:
     @property
     def _sampling(self) -> dict[str, float | None]:
         return {"temperature": self.temperature, "top_p": self.top_p}
+
+    def require_name(self) -> None:
+        """Check that a model is named.
+
+        Raises:
+            UsageError: None is.
+        """
+        if not self.llm:
+            raise UsageError("no model is named", fix="add llm=NAME; 'offline' needs no server")
 
     def endpoint(self, limits: Limits) -> ModelOptions:
         """The client options; with `structured` True, a server that refuses the schema stops the run."""

@@ -96,7 +96,7 @@ def evaluate(
         raise UsageError(f"{benchmark.about.title} is scored in one process", fix="omit --engine")
     only = read_ids(ids) if isinstance(ids, Path) else ids
     if llm == EVERY_MODEL:
-        warnings.warn("llm='all' is the command line's: omit llm", DeprecationWarning, stacklevel=2)
+        warnings.warn("llm='all' is the command line's: omit llm", DeprecationWarning, stacklevel=3)
         llm = None
     models: Sequence[str] = [EVERY_MODEL]
     if llm is not None:

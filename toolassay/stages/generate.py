@@ -9,7 +9,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -182,10 +182,9 @@ def generate(
         UsageError: A file is missing or malformed, or the settings differ from those of the folder's run.
         ToolassayError: The model cannot be reached.
     """
-    model.require_name()
-    start = {one.name: getattr(choices, one.name) for one in fields(RunStart)}
-    run = RunSettings(model, limits, RunChoices(**start), command, screen)
+    run = RunSettings(model, limits, RunChoices(**vars(choices)), command, screen)
     llm = model.llm
+    model.require_name()
     check_wording(writing.prompt, with_template=writing.prompt_template is not None)
     refuse_baseline(llm, "--llm")
     _check_critics(writing, llm)

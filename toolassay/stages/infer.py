@@ -57,9 +57,9 @@ def infer(
         UsageError: A file is missing or malformed, or the settings differ from those of the run.
         ToolassayError: The model cannot be reached.
     """
-    model.require_name()
     folder = DataFolder(Path(data_dir)).require()
     run = RunSettings(model, limits, choices, command, screen)
+    model.require_name()
     benchmark = benchmark_of(folder)
     own = benchmark.options.run() if own is None else own
     if getattr(own, "agent_version", None) and not own.agent_command:

@@ -322,14 +322,6 @@ class PageSettings:
     open_browser: Annotated[bool, Option("Open the page in the browser.", flags=("--open",))] = False
 
 
-def _offered_tools(text: str) -> int | str:
-    if text in ("all", "gold"):
-        return text
-    if text.isascii() and text.isdigit() and int(text):
-        return int(text)
-    raise ValueError(f"'{text}' is not all, gold, or a number from 1")
-
-
 def _closing(text: str) -> str | None:
     return None if text == "none" else text
 
@@ -355,7 +347,7 @@ class ChatForm:
             "Functions that a chat offers: all, gold (those of its plan), or a number [default: all, up to "
             "128].",
             metavar="all|gold|N",
-            read=_offered_tools,
+            minimum=1,
         ),
     ] = None
     system: Annotated[str, Option("System message of the chats, or a text file that holds it.")] = ""
