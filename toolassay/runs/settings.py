@@ -27,6 +27,8 @@ from toolassay.runs.ledger import cost_of, prices_within
 
 TEMPERATURE = Option("Sampling temperature, 0 or more.", minimum=0, common=True)
 TOP_P = Option("Nucleus sampling probability, 0 to 1.", minimum=0, maximum=1)
+PUBLISHED_LLM = "gpt-4"
+"""Default of `--llm`, as in the published scripts."""
 PREDICTIONS = "predictions"
 """Default prediction folder, below the data folder."""
 
@@ -61,7 +63,7 @@ class ModelSettings:
         Option(
             "Name of a served or registered model, or a built-in model that needs no server: offline, or one "
             "of the baselines nothing and random.",
-            command_default="gpt-4",
+            command_default=PUBLISHED_LLM,
             common=True,
         ),
     ] = ""
