@@ -167,7 +167,9 @@ class Declared:
         """
         low, high = self.option.minimum, self.option.maximum
         for item in value if isinstance(value, list | tuple) else [value]:
-            is_wrong = isinstance(item, str) and bool(self.choices) and item not in self.choices
+            # An empty text stands for no choice.
+            is_wrong = isinstance(item, str) and item != "" and bool(self.choices)
+            is_wrong = is_wrong and item not in self.choices
             if isinstance(item, int | float) and not isinstance(item, bool):
                 is_low = low is not None and (item < low or (self.option.above and item == low))
                 is_wrong = is_low or (high is not None and item > high) or not math.isfinite(item)

@@ -16,7 +16,7 @@ from toolassay.console.screen import WARNING
 from toolassay.declarations import Option
 from toolassay.engines import EngineName
 from toolassay.errors import UsageError
-from toolassay.runs.settings import DEFAULT_MODEL
+from toolassay.runs.settings import PUBLISHED_LLM
 from toolassay.stages.settings import (
     ComparisonSettings,
     LeaderboardSettings,
@@ -37,7 +37,7 @@ def evaluate_command(
         Option(
             "Model to score, or all: every one with predictions.",
             metavar="LLM",
-            command_default=(DEFAULT_MODEL,),
+            command_default=(PUBLISHED_LLM,),
             common=True,
         ),
     ],
@@ -91,8 +91,7 @@ def evaluate_command(
             screen=SCREEN,
         )
     except IncompleteEvaluation as error:
-        evaluations = error.evaluations
-        failure = error
+        evaluations, failure = error.evaluations, error
     benchmark = benchmark_of(DataFolder(data_dir))
     shown = {} if tables is None else vars(tables)
     load(benchmark.scores.show)(evaluations, **shown)
@@ -266,11 +265,11 @@ def report_command(
             show("")
         print_table(table.terminal())
     by_note: dict[str, list[str]] = {}
-    for run in found.runs:
-        for axis, note in run.notes.items():
-            by_note.setdefault(f"{run.title}: {axis}: {note}", []).append(run.model)
+    for one in found.runs:
+        for axis, note in one.notes.items():
+            by_note.setdefault(f"{one.title}: {axis}: {note}", []).append(one.model)
     notes = [f"{', '.join(models)}, {note}" for note, models in by_note.items()]
-    regressions = [regression.line for regression in found.decision.regressions]
+    regressions = [one.line for one in found.decision.regressions]
     for line in [*regressions, *mark_lines(found.runs), *notes]:
         show(printable(line))
     for file in found.files:

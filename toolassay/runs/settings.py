@@ -26,8 +26,8 @@ from toolassay.runs.budget import Budget
 
 TEMPERATURE = Option("Sampling temperature, 0 or more.", minimum=0, common=True)
 TOP_P = Option("Nucleus sampling probability, 0 to 1.", minimum=0, maximum=1)
-DEFAULT_MODEL = "gpt-4"
-"""The model of the published scripts, which commands take if none is named."""
+PUBLISHED_LLM = "gpt-4"
+"""Default of `--llm`, as in the published scripts."""
 PREDICTIONS = "predictions"
 """Default prediction folder, below the data folder."""
 
@@ -62,7 +62,7 @@ class ModelSettings:
         Option(
             "Name of a served or registered model, or a built-in model that needs no server: offline, or one "
             "of the baselines nothing and random.",
-            command_default=DEFAULT_MODEL,
+            command_default=PUBLISHED_LLM,
             common=True,
         ),
     ] = ""

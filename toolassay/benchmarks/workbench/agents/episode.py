@@ -224,6 +224,12 @@ class WorkbenchAgentSettings:
         if self.structured and self.agent != "react":
             problem = f"--structured {str(self.structured).lower()}: the agent {self.agent} sends no schema"
             raise UsageError(problem, fix="omit it, or choose --agent react")
+        if self.resample < 0 or self.max_steps < 1 or not 0 < self.max_seconds < float("inf"):
+            raise UsageError(
+                f"--max_steps {self.max_steps}, --max_seconds {self.max_seconds:g}, "
+                f"--resample {self.resample}: out of range",
+                fix="give --max_steps 1 or more, --max_seconds above 0 and --resample 0 or more",
+            )
 
     @property
     def facts(self) -> dict[str, Any]:
