@@ -71,7 +71,7 @@ class SharedFiles:
         """
         if path.is_file():
             return _Copy(self.url, str(path), [("", self._put(path))])
-        names = sorted(one.relative_to(path) for one in path.rglob("*") if one.is_file())
+        names = sorted(entry.relative_to(path) for entry in path.rglob("*") if entry.is_file())
         files = [(name.as_posix(), self._put(path / name)) for name in names if _is_read(name)]
         return _Copy(self.url, str(path), files)
 

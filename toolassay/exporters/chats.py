@@ -70,11 +70,11 @@ def turns_of(plan: CallPlan, *, parallel: bool = False) -> list[list[int]]:
     ([[0], [1], [2]], [[0, 1], [2]])
     """
     turns: list[list[int]] = []
-    for place, before in enumerate(plan.needs()):
+    for number, before in enumerate(plan.needs()):
         if parallel and turns and before.isdisjoint(turns[-1]):
-            turns[-1].append(place)
+            turns[-1].append(number)
         else:
-            turns.append([place])
+            turns.append([number])
     return turns
 
 
@@ -94,14 +94,14 @@ def chat_turns(plan: CallPlan, style: ChatStyle, results: PlanResults | None) ->
     refused = None if results is None else results.refused
     turns = []
     for turn in numbers:
-        said: list[ChatCall] = []
-        for place in turn:
-            if refused is not None and refused.number == place:
+        turn_calls: list[ChatCall] = []
+        for number in turn:
+            if refused is not None and refused.number == number:
                 # The number after the last one: no other call of the chat has it.
-                turns.append([*said, ChatCall(call_id(plan, plan.size), refused.call, refused.error)])
-                said = []
-            said.append(ChatCall(call_id(plan, place), calls[place], result_text(place, results)))
-        turns.append(said)
+                turns.append([*turn_calls, ChatCall(call_id(plan, plan.size), refused.call, refused.error)])
+                turn_calls = []
+            turn_calls.append(ChatCall(call_id(plan, number), calls[number], result_text(number, results)))
+        turns.append(turn_calls)
     return turns
 
 
@@ -135,8 +135,8 @@ def arguments_of(call: Call, names: Names) -> dict[str, Any]:
 
     A wrong call may have a name that is not a parameter; that is kept.
     """
-    known = names.parameters[call.tool]
-    return {known.get(name, name): value for name, value in call.arguments}
+    property_names = names.parameters[call.tool]
+    return {property_names.get(name, name): value for name, value in call.arguments}
 
 
 def json_text(value: Any) -> str:

@@ -146,9 +146,9 @@ def _write_functions(
     document, losses = [], list[ToolNote]()
     for tool in library:
         name, signature = names.functions[tool.id], accepted_signature(tool)
-        own = names.parameters[tool.id] if tool.input_schema else {}
-        document.append(entry(name, signature._replace(schema=renamed(signature.schema, own))))
-        changed = {old: new for old, new in own.items() if new != old}.items()
+        property_names = names.parameters[tool.id] if tool.input_schema else {}
+        document.append(entry(name, signature._replace(schema=renamed(signature.schema, property_names))))
+        changed = {old: new for old, new in property_names.items() if new != old}.items()
         reason = "is written as '{}': Anthropic's API refuses it"
         losses += [
             ToolNote(tool.id, f"input_schema.properties.{old}", reason.format(new)) for old, new in changed
@@ -229,12 +229,13 @@ def write_published(library: ToolLibrary) -> ExportedTools:
             lost = {"parameters": "the types are written instead"} if tool.parameters else {}
         else:
             node["parameters"] = [
-                {"name": one.name, "type": one.type, "desc": one.description} for one in tool.parameters
+                {"name": parameter.name, "type": parameter.type, "desc": parameter.description}
+                for parameter in tool.parameters
             ]
             lost = {
-                f"parameters.{one.name}.{key}": "the form has no place for it"
-                for one in tool.parameters
-                for key in one.declaration
+                f"parameters.{parameter.name}.{key}": "the form has no place for it"
+                for parameter in tool.parameters
+                for key in parameter.declaration
                 if key not in ("name", "type", "desc", "description")
             }
             if "required" in tool.raw:

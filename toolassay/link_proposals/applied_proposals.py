@@ -56,27 +56,29 @@ def apply_proposals(
     if not proposals:
         return WithProposals([*dependencies], library, [])
     shapes = {
-        one.tool: shape
-        for one in proposals
-        if one.tool in library and is_unknown(library[one.tool]) and (shape := schema_of_fields(one.fields))
+        proposal.tool: shape
+        for proposal in proposals
+        if proposal.tool in library
+        and is_unknown(library[proposal.tool])
+        and (shape := schema_of_fields(proposal.fields))
     }
     shaped = library.with_tools(
         [with_shape(tool, shapes[tool.id]) if tool.id in shapes else tool for tool in library]
     )
-    subjects = {one.thing[-1] for tool in library for one in things_of_tool(tool, route_of(tool))}
-    found: dict[tuple[str, str], dict[str, tuple[ProposedLink, str]]] = defaultdict(dict)
+    subjects = {owner.thing[-1] for tool in library for owner in things_of_tool(tool, route_of(tool))}
+    flows_by_pair: dict[tuple[str, str], dict[str, tuple[ProposedLink, str]]] = defaultdict(dict)
     refused = []
     for proposal in proposals:
-        for one in proposal.links[:MOST_LINKS]:
-            if problem := problem_of(one, shaped, subjects):
-                refused.append(f"{one.source} → {one.target}: {problem}")
+        for link in proposal.links[:MOST_LINKS]:
+            if problem := problem_of(link, shaped, subjects):
+                refused.append(f"{link.source} → {link.target}: {problem}")
             else:
-                found[one.source, one.target].setdefault(one.argument, (one, proposal.model))
-    links = {(one.source, one.target): one for one in dependencies}
-    for pair, flows in found.items():
+                flows_by_pair[link.source, link.target].setdefault(link.argument, (link, proposal.model))
+    links = {(link.source, link.target): link for link in dependencies}
+    for pair, flows in flows_by_pair.items():
         before = links.get(pair)
         if before is None or not (fields_of(before) or is_pinned(before)):
-            links[pair] = _link(before, [one for one, _ in flows.values()], shaped).with_further(
+            links[pair] = _link(before, [flow for flow, _ in flows.values()], shaped).with_further(
                 model=next(model for _, model in flows.values())
             )
     return WithProposals([*links.values()], shaped, refused)
@@ -85,21 +87,23 @@ def apply_proposals(
 def _link(before: Dependency | None, flows: Sequence[ProposedLink], library: ToolLibrary) -> Dependency:
     first = flows[0]
     source, target = library[first.source], library[first.target]
-    names = {one.name for one in source.parameters}
+    names = {parameter.name for parameter in source.parameters}
     shared = (
         before.shared
         if before
         else (
-            FieldPair(one.name, one.name) for one in target.parameters if one.required and one.name in names
+            FieldPair(parameter.name, parameter.name)
+            for parameter in target.parameters
+            if parameter.required and parameter.name in names
         )
     )
-    filled = {one.argument for one in flows}
+    filled = {flow.argument for flow in flows}
     return replace(
         before or Dependency(source.id, target.id, score=SCORE),
         type=first.argument,
         score=max(SCORE, before.score if before else 0.0),
-        fields=tuple(FieldPair(one.field, one.argument) for one in flows),
-        reasons=tuple(one.reason[:_MOST_REASON] for one in flows if one.reason),
+        fields=tuple(FieldPair(flow.field, flow.argument) for flow in flows),
+        reasons=tuple(flow.reason[:_MOST_REASON] for flow in flows if flow.reason),
         kind="dependency",
         origin="proposed",
         shared=tuple(pair for pair in shared if pair.target not in filled),
@@ -138,12 +142,12 @@ def problem_of(link: ProposedLink, library: ToolLibrary, subjects: Collection[st
     owners = [field.thing, *(thing_of(part) for part in parts[-2:-1])]
     if len(parse_path(link.field)) == len(parts) == 1:
         # The one thing in a result is what its tool is about; what a search finds need not be.
-        owners += [one.thing for one in things_of_tool(source, route_of(source))]
+        owners += [owner.thing for owner in things_of_tool(source, route_of(source))]
     thing = next(filter(None, owners), ())
     # A service may call one thing by two names: a private message is read by its topic id.
-    takes = (argument.thing, *(one.thing for one in things_of_tool(target, route_of(target))))
+    takes = (argument.thing, *(owner.thing for owner in things_of_tool(target, route_of(target))))
     is_other = {*thing[-1:], *argument.thing[-1:]} <= {*subjects}
-    is_other = is_other and not any(same_thing(thing, one) for one in takes)
+    is_other = is_other and not any(same_thing(thing, candidate) for candidate in takes)
     if is_other and thing and argument.thing and argument.attribute in IDENTITIES:
         return f"'{link.field}' is of {' '.join(thing)}, not of {' '.join(argument.thing)}"
     return ""

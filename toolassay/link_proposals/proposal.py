@@ -113,10 +113,10 @@ def _line(tool: Tool, *, with_paths: bool = False) -> str:
         return text if len(text) <= most else f"{text[: most - 1]}…"
 
     shown = shown_tool(tool, with_paths=with_paths)
-    needs = {one.name for one in tool.parameters if one.required}
+    needs = {parameter.name for parameter in tool.parameters if parameter.required}
     described = argument_descriptions(tool.input_schema or {}).items()
-    first = sorted(described, key=lambda one: one[0].split(".")[0] not in needs)[:_MOST_ARGUMENTS]
-    said = {path: cut(text, _MOST_OF_ARGUMENT) for path, text in first}
-    more = {"arguments": said} if said else {}
+    first = sorted(described, key=lambda item: item[0].split(".")[0] not in needs)[:_MOST_ARGUMENTS]
+    shortened = {path: cut(text, _MOST_OF_ARGUMENT) for path, text in first}
+    more = {"arguments": shortened} if shortened else {}
     about = shown["desc"] if with_paths else cut(shown["desc"], _MOST_DESCRIPTION)
     return json.dumps({**shown, "desc": about, **more}, ensure_ascii=False)

@@ -73,7 +73,7 @@ class LinkOptions:
 
     def given(self) -> list[str]:
         """The names of the options that differ from their defaults."""
-        values = ((one.name, getattr(self, one.name)) for one in fields(self))
+        values = ((option.name, getattr(self, option.name)) for option in fields(self))
         names = [name for name, value in values if value is not None and value not in ((), [])]
         action = self.changes[0].action if self.changes else ""
         return [action if name == "changes" else name for name in names]
@@ -95,8 +95,8 @@ class LinkOptions:
 
     def with_limits(self, recorded: Any) -> LinkOptions:
         """The options with recorded limits in place of those that are not given."""
-        known = recorded if isinstance(recorded, dict) else {}
-        least, most = known.get("min_confidence"), known.get("max_edges_per_tool")
+        limits = recorded if isinstance(recorded, dict) else {}
+        least, most = limits.get("min_confidence"), limits.get("max_edges_per_tool")
         is_score = isinstance(least, int | float) and not isinstance(least, bool) and 0 <= least <= 1
         return replace(
             self,
@@ -177,7 +177,9 @@ class SchemaLinks:
         if kinds:
             counts = (
                 f"{count:,} {origin}{' (order only)' if kind == 'observed' else ''}"
-                for (origin, kind), count in sorted(kinds.items(), key=lambda one: (-one[1], one[0]))
+                for (origin, kind), count in sorted(
+                    kinds.items(), key=lambda counted: (-counted[1], counted[0])
+                )
             )
             show(f"links by origin: {', '.join(counts)}")
         left_out = len(self.edited.dependencies) - len(self.kept)
@@ -218,7 +220,7 @@ class SchemaLinks:
         if edited and not final:
             lines.append(self._threshold(edited))
         if final:
-            flows = ", ".join(f"{one.source or 'the result'} → {one.target}" for one in final.fields)
+            flows = ", ".join(f"{flow.source or 'the result'} → {flow.target}" for flow in final.fields)
             lines.append(
                 f"the link: type {final.type}, score {final.score:.2f}, {final.kind}, origin {final.origin}"
                 + (f", {flows}" if flows else "")

@@ -225,31 +225,31 @@ def ratio_intervals(
     resampled.sort()  # NaN last
     tail, last = (1 - level) / 2, np.maximum(drawn.sum(axis=1) - 1, 0)
     lows, highs = (_quantiles(resampled, last, share) for share in (tail, 1 - tail))
-    found: list[Interval] = []
+    intervals: list[Interval] = []
     for value, low, high, n_verdicts in zip(values, lows, highs, verdicts, strict=True):
         if value is None or math.isnan(low):
-            found.append(Interval(value, None, None))
+            intervals.append(Interval(value, None, None))
             continue
         # If all items have one value, rounding could put it outside of its own bounds.
         bounds: list[float | None] = [value, low, high]
         if n_verdicts:
             bounds += proportion_interval(value * n_verdicts, n_verdicts, level=level)[1:]
         known = [bound for bound in bounds if bound is not None]
-        found.append(Interval(value, min(known), max(known)))
-    return found
+        intervals.append(Interval(value, min(known), max(known)))
+    return intervals
 
 
 def _quantiles(rows: NDArray[np.float64], last: NDArray[np.int64], share: float) -> list[float]:
     """The quantile of each sorted row up to its last place: `np.quantile` of many rows, in less time."""
     import numpy as np
 
-    place, every = share * last, np.arange(len(rows))
-    below = place.astype(np.int64)
-    rest = place - below
+    position, every = share * last, np.arange(len(rows))
+    below = position.astype(np.int64)
+    rest = position - below
     lower, upper = rows[every, below], rows[every, np.minimum(below + 1, last)]
     step = upper - lower
-    found: list[float] = np.where(rest >= 0.5, upper - step * (1 - rest), lower + step * rest).tolist()
-    return found
+    quantiles: list[float] = np.where(rest >= 0.5, upper - step * (1 - rest), lower + step * rest).tolist()
+    return quantiles
 
 
 def bootstrapped_means(
@@ -299,8 +299,8 @@ class Units:
         self._count = items
         if clusters is not None:
             if not isinstance(clusters, np.ndarray):
-                places = {name: place for place, name in enumerate(dict.fromkeys(clusters))}
-                clusters = np.array([places[name] for name in clusters], dtype=np.int64)
+                number_of = {name: number for number, name in enumerate(dict.fromkeys(clusters))}
+                clusters = np.array([number_of[name] for name in clusters], dtype=np.int64)
             known, numbers = np.unique(clusters, return_inverse=True)
             if len(known) < items:
                 self._numbers, self._count = numbers, len(known)

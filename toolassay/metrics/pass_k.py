@@ -128,12 +128,14 @@ def stability_metrics(
     if isinstance(answers, np.ndarray):
         coded = answers
     else:
-        coded = np.array([[known.setdefault(one, len(known)) for one in row] for row in answers], np.int64)
+        coded = np.array(
+            [[known.setdefault(answer, len(known)) for answer in row] for row in answers], np.int64
+        )
     ran = coded != NO_RUN
     runs, pairs, same = ran.sum(axis=0), np.zeros(coded.shape[1]), np.zeros(coded.shape[1])
-    for one, other in combinations(range(len(coded)), 2):
-        pairs += ran[one] & ran[other]
-        same += (coded[one] == coded[other]) & (coded[one] >= 0)
+    for first, second in combinations(range(len(coded)), 2):
+        pairs += ran[first] & ran[second]
+        same += (coded[first] == coded[second]) & (coded[first] >= 0)
     correct = np.array(right, dtype=np.bool_) & ran
     repeated = runs > 1
     pairwise = np.divide(same, pairs, out=np.full(len(pairs), np.nan), where=repeated)
@@ -146,6 +148,6 @@ def stability_metrics(
     return {
         "trials": len(answers),
         "repeated": int(repeated.sum()),
-        **{name: found.to_json() for name, found in zip(AGREEMENTS, intervals, strict=True)},
+        **{name: interval.to_json() for name, interval in zip(AGREEMENTS, intervals, strict=True)},
         **repeat_metrics(outcomes, clusters=clusters, trials=len(answers)),
     }

@@ -52,12 +52,12 @@ def offered_tools(graph: ToolGraph, sample: Sample) -> tuple[str, ...]:
     sources: dict[str, list[str]] = {}
     others: list[str] = []
     for name in sample.nodes:
-        required = {one.name for one in library[name].parameters if one.required}
+        required = {parameter.name for parameter in library[name].parameters if parameter.required}
         for before in graph.predecessors(name):
             link = graph.dependency(before, name)
             fills = [pair.target.split(".")[0] for pair in fields_of(link)] if link else []
-            for one in required.intersection(fills):
-                sources.setdefault(one, []).append(before)
+            for argument in required.intersection(fills):
+                sources.setdefault(argument, []).append(before)
             others.append(before)
         others += graph.successors(name)
     rng.shuffle(others)
@@ -65,15 +65,20 @@ def offered_tools(graph: ToolGraph, sample: Sample) -> tuple[str, ...]:
         rng.shuffle(tools)
         tools.sort(key=lambda name: verb_of(library[name], route_of(library[name])) != "search")
     # What the sample does not fill comes first.
-    rounds = zip_longest(*(sources[one] for one in sorted(sources, key=lambda one: (one in filled, one))))
+    rounds = zip_longest(
+        *(
+            sources[argument]
+            for argument in sorted(sources, key=lambda argument: (argument in filled, argument))
+        )
+    )
     needed = [name for row in rounds for name in row if name is not None]
     linked = [name for name in dict.fromkeys([*needed, *others]) if name not in sample.nodes][:_LINKED]
     chosen = {*sample.nodes, *linked}
     if (missing := _FEWEST - len(chosen)) > 0:
-        named = {one.name for name in sample.nodes for one in library[name].parameters}
+        named = {parameter.name for name in sample.nodes for parameter in library[name].parameters}
         left = [tool for tool in library if tool.id not in chosen]
         rng.shuffle(left)
-        left.sort(key=lambda tool: named.isdisjoint(one.name for one in tool.parameters))
+        left.sort(key=lambda tool: named.isdisjoint(parameter.name for parameter in tool.parameters))
         chosen.update(tool.id for tool in left[:missing])
     return (*sample.nodes, *(name for name in library.ids if name in chosen.difference(sample.nodes)))
 
@@ -128,8 +133,8 @@ def shown_links(graph: ToolGraph, names: Sequence[str]) -> list[str]:
             ]
             pairs += [f"mostly the same {pair.target} as {source}" for pair in link.shared]
             why = f": {link.reasons[0]}" if link.origin == "proposed" and link.reasons else ""
-            what = f"({'; '.join(pairs)})" if pairs else "(order only)"
-            lines.append(f"{target} after {source} {what}{why}")
+            remark = f"({'; '.join(pairs)})" if pairs else "(order only)"
+            lines.append(f"{target} after {source} {remark}{why}")
     return lines
 
 
@@ -182,10 +187,10 @@ def shown_results(tools: Sequence[str], results: Sequence[str]) -> list[str]:
     ['<node-0> now: "half past"', '<node-1> list: {"a": 1}']
     """
     lines = []
-    for place, (tool, text) in enumerate(zip(tools, results, strict=False)):
+    for position, (tool, text) in enumerate(zip(tools, results, strict=False)):
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
             value = text
-        lines.append(f"<node-{place}> {tool}: {short_json(value, _MOST_OF_RESULT)}")
+        lines.append(f"<node-{position}> {tool}: {short_json(value, _MOST_OF_RESULT)}")
     return lines
