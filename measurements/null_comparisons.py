@@ -82,7 +82,7 @@ def planner_scores(root: Path, libraries: tuple[str, ...] = LIBRARIES) -> Pool:
             for file in FILES:
                 shutil.copy(root / library / file, name)
             infer(name, llm="offline")
-            (result,) = evaluate(name, llm="offline")
+            result = evaluate(name, llm="offline")
             table = read_table(items_path(result.path), ScoreGroup("overall", "overall"))
         metrics = table.metrics
         blocks += [table.scores[table.clusters == cluster] for cluster in np.unique(table.clusters)]

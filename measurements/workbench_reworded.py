@@ -47,7 +47,7 @@ def measure(path: Path) -> tuple[str, list[str], list[str]]:
         unwanted side effects.
     """
     infer(path, llm="offline")
-    (evaluation,) = evaluate(path, llm="offline")
+    evaluation = evaluate(path, llm="offline")
     strict = json.loads(evaluation.path.read_text(encoding="utf-8"))["overall_overall"]["strict"]
     items = read_lines(evaluation.path.with_suffix(".items.jsonl"))
     wrong = [item["id"] for item in items if item["scores"]["correct"] < 1]

@@ -72,7 +72,7 @@ def test_each_interface_prints_its_own_form(tmp_path: Path) -> None:
     assert "make one with inference.py" in inside("evaluate", *arguments).error
     assert "make one with toolassay infer" in shell("evaluate", *arguments, cwd=tmp_path).error
     with pytest.raises(UsageError) as caught:
-        evaluate(tmp_path, llm="all")
+        evaluate(tmp_path)
     assert caught.value.fix == "make one with infer()"
 
 

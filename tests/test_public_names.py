@@ -72,7 +72,7 @@ def test_a_hint_names_what_was_typed(tmp_path: Path, name: str, hint: str) -> No
     done = shell(name, "--data_dir", tmp_path, "--llm", "all", cwd=tmp_path)
     assert done.code == 2 and f"make one with {hint}" in done.error
     with pytest.raises(UsageError, match=r"make one with infer\(\)"):
-        toolassay.evaluate(tmp_path, llm="all")
+        toolassay.evaluate(tmp_path)
 
 
 def test_a_removed_flag_says_what_to_use() -> None:

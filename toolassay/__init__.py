@@ -21,9 +21,15 @@ if TYPE_CHECKING:
     from toolassay.benchmarks.taskbench.importing import import_taskbench as import_taskbench
     from toolassay.cli.screen import SCREEN as SCREEN
     from toolassay.console.screen import SILENT as SILENT
+    from toolassay.errors import IncompleteError as IncompleteError
+    from toolassay.errors import ToolassayError as ToolassayError
+    from toolassay.errors import UnknownNameError as UnknownNameError
+    from toolassay.errors import UsageError as UsageError
+    from toolassay.graph import ToolGraph as ToolGraph
     from toolassay.graph.edits import Edit as Edit
     from toolassay.link_proposals.proposal_run import ProposeOptions as ProposeOptions
     from toolassay.link_proposals.schema_links import LinkOptions as LinkOptions
+    from toolassay.records.dataset import Sample as Sample
     from toolassay.runs.budget import Budget as Budget
     from toolassay.runs.settings import Limits as Limits
     from toolassay.runs.settings import ModelSettings as ModelSettings
@@ -52,6 +58,8 @@ if TYPE_CHECKING:
     from toolassay.stages.split import split as split
     from toolassay.stages.variety import measure_variety as measure_variety
     from toolassay.stages.verify import verify as verify
+    from toolassay.tools.library import Tool as Tool
+    from toolassay.tools.library import ToolLibrary as ToolLibrary
 
     report = write_report
 
@@ -60,9 +68,12 @@ _NAMES = {
     "benchmarks.classic.importing": "import_classic",
     "benchmarks.taskbench.importing": "import_taskbench",
     "cli.screen": "SCREEN",
+    "errors": "IncompleteError ToolassayError UnknownNameError UsageError",
+    "graph": "ToolGraph",
     "graph.edits": "Edit",
     "link_proposals.proposal_run": "ProposeOptions",
     "link_proposals.schema_links": "LinkOptions",
+    "records.dataset": "Sample",
     "runs.budget": "Budget",
     "runs.settings": "Limits ModelSettings RunChoices",
     "console.screen": "SILENT",
@@ -83,6 +94,7 @@ _NAMES = {
     "stages.review": "apply_review export_reviews import_reviews review_summary start_review",
     "stages.split": "split",
     "stages.variety": "measure_variety",
+    "tools.library": "Tool ToolLibrary",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

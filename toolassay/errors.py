@@ -109,6 +109,12 @@ class UsageError(ToolassayError):
     exit_code = 2
 
 
+class UnknownNameError(UsageError, KeyError):
+    """There is no such score or group; the fix lists those there are. It is a `KeyError` as well."""
+
+    __str__ = Exception.__str__
+
+
 class IncompleteError(ToolassayError):
     """People must do something first, e.g. settle conflicts; then the same command continues."""
 

@@ -290,16 +290,16 @@ def test_imported_tools_are_asked_for_calls_and_every_command_finds_them(
         infer(**asked, **live(imported), screen=Screen(say=said.append))
         assert any("--ask tools" in line for line in said)
         assert infer(**asked, **live(imported)).already == 1
-        assert evaluate(folder, llm="acme")[0].path.parent.name == "metrics_tools"
+        assert evaluate(folder, llm="acme").path.parent.name == "metrics_tools"
         assert [(row.model, row.kind) for row in leaderboard(folder).rows] == [("acme", "strict")]
         assert write_report(folder, out=tmp_path / "report", screen=SILENT).runs[0].model == "acme"
         assert verify(folder, llm="acme").is_equal
         infer(**{**asked, "llm": "planner"}, ask="plan")
-        places = [evaluate(folder, llm=llm)[0].path.parent.name for llm in ("acme", "planner")]
+        places = [evaluate(folder, llm=llm).path.parent.name for llm in ("acme", "planner")]
         assert places == ["metrics_tools", "metrics"]
         assert infer(**asked, **live(imported)).already == 1, "the same command goes on"
         infer(**asked, use_demos=1)  # an option of plans
-        assert evaluate(folder, llm="acme")[0].path.parent.name == "metrics"
+        assert evaluate(folder, llm="acme").path.parent.name == "metrics"
         with pytest.raises(UsageError, match="--ask plan"):
             infer(**asked, **live(imported))
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.builders import plan, scored_folder
 from tests.support.running import inside
-from toolassay import evaluate
+from toolassay import UnknownNameError, UsageError, evaluate
 from toolassay.console.screen import Screen
 from toolassay.evaluation.evaluation import IncompleteEvaluation
 from toolassay.version import __version__
@@ -23,7 +23,7 @@ def test_missing_predictions_cost_something_and_are_named(folder: Path) -> None:
     path = folder / "predictions" / "good.json"
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:1]))
     told: list[str] = []
-    (result,) = evaluate(folder, llm="good", screen=Screen(say=told.append))
+    result = evaluate(folder, llm="good", screen=Screen(say=told.append))
     numbers = result.evaluation.groups["overall_overall"].numbers
     assert numbers["node_micro_f1_no_matching"] == 1.0
     assert numbers["strict"]["node_f1"]["value"] == 0.25
@@ -60,8 +60,35 @@ def test_doubled_ids_count_as_asked(folder: Path) -> None:
         stream.write(json.dumps({"id": "0", "user_request": "r", "result": plan("b")}) + "\n")
     scores = {}
     for keep in ("first", "last"):
-        (result,) = evaluate(folder, llm="good", keep=keep)
+        result = evaluate(folder, llm="good", keep=keep)
         scores[keep] = result.evaluation.groups["overall_overall"].strict["node_f1"]["value"]
     assert scores == {"first": 1.0, "last": 0.75}
     done = inside("evaluate", "--data_dir", folder, "--llm", "good", "--keep", "error")
     assert done.code == 2 and "good.json:5: id '0' is in line 1 already" in done.err
+
+
+def test_scores_have_names(folder: Path) -> None:
+    result = evaluate(folder, llm="good")
+    assert result.strict["node_f1"]["value"] == result.compat["node_micro_f1_no_matching"] == 1.0
+    assert result.groups["overall_overall"].strict == result.strict
+    assert "strict" not in result.compat and "cost" not in result.compat
+    with pytest.raises(UnknownNameError) as caught:
+        result.strict["node_f2"]
+    assert {UsageError, KeyError} <= set(type(caught.value).__mro__)
+    assert "node_f1" in str(caught.value.fix)
+    with pytest.raises(KeyError, match="choose from overall_overall"):
+        result.groups["chain"]
+
+
+def test_names_decide_whether_there_is_one_result_or_a_list(folder: Path) -> None:
+    assert [result.llm for result in evaluate(folder)] == ["bad", "good"]
+    assert [result.llm for result in evaluate(folder, llm=["good"])] == ["good"]
+    result = evaluate(folder, llm="good")
+    assert result.csv().splitlines()[1].startswith("good,")
+
+
+def test_the_forms_of_the_last_version_work_with_a_notice(folder: Path) -> None:
+    with pytest.warns(DeprecationWarning, match="omit"):
+        assert evaluate(folder, llm="good")[0].evaluation.groups["overall_overall"]["strict"]
+    with pytest.warns(DeprecationWarning, match="omit"):
+        assert len(evaluate(folder, llm="all")) == 2  # type: ignore[arg-type]

@@ -75,7 +75,7 @@ def test_trials_that_are_gone_are_gone_from_the_scores(folder: Path) -> None:
 def test_an_agent_agrees_where_it_leaves_the_same_changes(tmp_path: Path) -> None:
     folder = workbench_folder(tmp_path / "wb", slice(4))
     infer(folder, llm="offline", trials=2)
-    (result,) = evaluate(folder, llm="offline")
+    result = evaluate(folder, llm="offline")
     assert result.whole["stability"] is not None
     assert result.whole["stability"]["answer_agreement"]["value"] == 1.0
     path = folder / "predictions/trials/1/offline.json"

@@ -91,5 +91,5 @@ def test_without_the_packages_the_column_is_empty_and_a_line_says_what_to_instal
     assert said.err.count("BERTScore is left out: not installed: torch, transformers, bert-score") == 1
     assert "pip install '.[bert]'" in said.err
     assert "Traceback" not in said.err
-    (result,) = evaluate(folder, llm="m", metrics=[metric])
+    result = evaluate(folder, llm="m", metrics=[metric])
     assert result.evaluation.groups[WHOLE].strict["bertscore_f1"] == NOTHING

@@ -37,7 +37,7 @@ def read(path: Path) -> Any:
 
 
 def test_a_run_is_scored_with_its_trials_and_another_order(folder: Path) -> None:
-    (result,) = evaluate(folder, llm="acme", orders=["predictions_7"])
+    result = evaluate(folder, llm="acme", orders=["predictions_7"])
     assert result.path == folder / "metrics/acme.json"
     metrics = read(result.path)["overall_overall"]
     assert (metrics["n"], metrics["outcomes"]) == (5, {"answered": 5})

@@ -101,7 +101,7 @@ def test_cost_is_that_of_the_servers_log(folder: Path, lucky: FakeServer, tmp_pa
 def test_what_groups_the_metrics_have(folder: Path) -> None:
     infer(folder, llm="offline", limit=3, toolkit="domains")
     shutil.rmtree(folder / "predictions/runs")  # without it every task is expected, and nothing was used
-    (result,) = evaluate(folder, llm="offline")
+    result = evaluate(folder, llm="offline")
     assert result.whole["cost"] is result.whole["latency"] is None and result.whole["notes"].keys() == {
         "cost",
         "latency",

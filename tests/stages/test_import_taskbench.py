@@ -60,7 +60,7 @@ def test_every_stage_works_on_what_was_imported(downloaded: Path, tmp_path: Path
     ]
     assert json.loads((target / "benchmark.json").read_text())["domain"] == "multimedia"
     infer(target, llm="offline")
-    (result,) = evaluate(target, llm="offline")
+    result = evaluate(target, llm="offline")
     assert result.evaluation.groups["overall_overall"].strict["n_expected"] == 3
 
 

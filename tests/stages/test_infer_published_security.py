@@ -64,7 +64,7 @@ def lines(folder: Path) -> list[dict[str, Any]]:
 def score(folder: Path, server: FakeServer) -> Any:
     """As evaluate.py writes it, beside scores of a run."""
     infer(folder, llm="acme", options=ModelOptions(api_base=server.base), limit=1)
-    (result,) = evaluate(folder, llm="acme")
+    result = evaluate(folder, llm="acme")
     metrics = json.loads(result.path.read_text())["overall_overall"]
     assert "security" not in metrics
     return metrics["compat"]["security"]

@@ -74,8 +74,8 @@ def probe(folder: Path, server: FakeServer, **settings: Any) -> Any:
 def figures(kind: str, folder: Path) -> dict[str, Any]:
     """As evaluate.py writes them, beside scores of a run."""
     if kind == "taskbench":
-        return dict(evaluate(folder, llm="acme")[0].evaluation.groups[WHOLE].numbers["security"])
-    (result,) = evaluate(folder, llm="acme")
+        return dict(evaluate(folder, llm="acme").evaluation.groups[WHOLE].numbers["security"])
+    result = evaluate(folder, llm="acme")
     return dict(json.loads(result.path.read_text())[WHOLE]["security"])
 
 
@@ -157,14 +157,14 @@ def test_what_is_planted_is_what_the_server_is_sent(tmp_path: Path, server: Fake
 def test_metrics_follow_the_probes(tmp_path: Path, server: FakeServer) -> None:
     folder = taskbench(tmp_path / "t")
     infer(folder, llm="offline")
-    (before,) = evaluate(folder, llm="all")
+    (before,) = evaluate(folder)
     assert "security" not in before.evaluation.groups[WHOLE].numbers
     infer(folder, llm="offline", security=True)
-    (now,) = evaluate(folder, llm="all")
+    (now,) = evaluate(folder)
     assert now.evaluation.groups[WHOLE].numbers["security"]["attempts"] == 30
     assert verify(folder, llm="offline").is_equal
     (folder / "predictions" / "security" / "offline.json").unlink()
-    assert "security" not in evaluate(folder, llm="all")[0].evaluation.groups[WHOLE].numbers
+    assert "security" not in evaluate(folder)[0].evaluation.groups[WHOLE].numbers
 
 
 def test_commands(tmp_path: Path) -> None:

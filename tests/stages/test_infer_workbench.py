@@ -32,7 +32,7 @@ def test_offline_agent_resumes_and_is_judged(folder: Path) -> None:
     infer(folder, llm="offline", limit=30)
     whole = lines_of(predictions)
     assert len(whole) == 30 and set(whole[0]) == {"id", "query", "function_calls", "outcome", "error"}
-    (result,) = evaluate(folder, llm="offline")
+    result = evaluate(folder, llm="offline")
     metrics = json.loads(result.path.read_text())["overall_overall"]
     assert metrics["outcomes"] == {"answered": 30, "not run": 660}
     for mode in ("compat", "strict"):
@@ -59,7 +59,7 @@ def test_predictions_that_do_not_fit(folder: Path) -> None:
 
 def test_predictions_with_an_unknown_id_are_counted_and_the_others_scored(folder: Path) -> None:
     infer(folder, llm="offline", limit=2)
-    (known,) = evaluate(folder, llm="offline")
+    known = evaluate(folder, llm="offline")
     path = folder / "predictions/offline.json"
     strange = [{**line, "id": name} for line, name in zip(lines_of(path), ("x", "y"), strict=True)]
     path.write_text("".join(json.dumps(line) + "\n" for line in [*strange, *lines_of(path)]))
@@ -85,7 +85,7 @@ def test_a_context_that_overflows_is_an_outcome(folder: Path) -> None:
     one, _ = lines_of(folder / "predictions/acme.json")
     assert one["function_calls"] == ['calendar.delete_event.func(event_id="00000166")']
     assert (one["outcome"], one["error"]) == ("context overflow", "Context window exceeded")
-    (result,) = evaluate(folder, llm="acme")
+    result = evaluate(folder, llm="acme")
     assert verify(folder, llm="acme").is_equal
     for metrics in (result.whole["compat"], result.whole["strict"]):
         assert metrics is not None

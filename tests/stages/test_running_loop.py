@@ -19,7 +19,7 @@ async def test_the_pipeline_and_the_gates(tmp_path: Path) -> None:
     assert pipeline(folder, number_of_samples=8).complete
     assert check(folder, out=tmp_path / "checked", critic="offline", solvers=["offline"]).complete
     assert infer(folder, llm="offline", security=3).summary.complete
-    assert evaluate(folder, llm="offline")[0].evaluation.groups["overall_overall"].numbers["security"]
+    assert evaluate(folder, llm="offline").evaluation.groups["overall_overall"].numbers["security"]
     assert verify(folder, llm="offline").is_equal
 
 

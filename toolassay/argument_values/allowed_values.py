@@ -28,11 +28,11 @@ _QUOTED = r"(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"|`[^`\n]{1,40}`)"
 _DATE_FORM = re.compile(r"(?:[yY]{2,4}+|[mM]{2}|[dD]{2}|[hH]{2}|[sS]{2}|[-/:. T]){2,}")
 # Between the items of a list: ", ", ", or " and " or "; not "for".
 _OR = re.compile(r",\s*(?:or\b|and\b)?|\bor\b")
-# What stands in a sentence and in no value.
+# Punctuation of sentences, which no value contains.
 _OF_SENTENCE = re.compile(r"[,;\"“”，。：；、？！]")
 # "'metric' or 'imperial'", but not "'metric'" alone.
 _QUOTES = re.compile(rf"(?<!\w){_QUOTED}(?:\s*(?:,\s*(?:or\b|and\b)?|\bor\b|\band\b|/|\|)\s*{_QUOTED})+")
-# What stands before such a list: "Valid values are: ", "must be ", "Unit: ". Others have another role:
+# The words before such a list: "Valid values are: ", "must be ", "Unit: ". Others have another role:
 # "required for 'add' or 'reply'", "the filters are 'artist' and 'year'", "e.g. 'a', 'b'".
 _ANNOUNCED = re.compile(
     r"(?:^|\b(?:values?|types?|options?|choices?|enum)\]?(?:\s+(?:are|is|include))?\s*:?|\beither"

@@ -128,8 +128,10 @@ class _Draw:
         prefixes = {path[:end] for path in self.given for end in range(1, len(path) + 1)}
         include = included(fed) | prefixes
         if given is None and extra:
-            needed = {slot.path[:1] for slot in self._places(include)}
-            optional = dict.fromkeys(slot.path[:1] for slot in value_places(tool, _MOST_OPTIONAL, include))
+            needed = {place.path[:1] for place in self._places(include)}
+            optional = dict.fromkeys(
+                value_place.path[:1] for value_place in value_places(tool, _MOST_OPTIONAL, include)
+            )
             free = [path for path in optional if path not in needed]
             include |= {*rng.sample(free, min(extra, len(free)))}
         self.include = include
@@ -148,7 +150,7 @@ class _Draw:
     def arguments(self) -> DrawnArguments:
         """The arguments; raises UnfillableError if they are not valid."""
         if self.tool.input_schema is None:
-            template: Mapping[str, Any] = {slot.path[0]: slot for slot in self._places(self.include)}
+            template: Mapping[str, Any] = {place.path[0]: place for place in self._places(self.include)}
         else:
             template = template_of(self.tool, 0, self.include)
         drawn = filled(template, self._value, self._size)
@@ -280,7 +282,7 @@ def written_form(description: str) -> str:
 
 
 def drawn_value(slot: ValuePlace, rng: Random, taken: Collection[str] = ()) -> Any:
-    """A value that a place allows, none of the texts `taken` if there is another; None if none is found.
+    """A value that a place allows, if possible not one of the texts `taken`; None if no value is found.
 
     >>> drawn_value(ValuePlace(Parameter("order_id"), path=("order_id",)), Random(1))
     'id-3201'
@@ -353,7 +355,7 @@ def _number(slot: ValuePlace, rng: Random) -> int | float:
 
 def _numbers(schema: Mapping[str, Any], *keywords: str) -> list[float]:
     values = [schema[keyword] for keyword in keywords if keyword in schema]
-    return [value for value in values if isinstance(value, int | float) and isfinite(value)]
+    return [keyword for keyword in values if isinstance(keyword, int | float) and isfinite(keyword)]
 
 
 # A class of characters is narrowed to those of the first row that it has.

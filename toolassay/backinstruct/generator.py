@@ -78,11 +78,11 @@ class Judgement(NamedTuple):
 
 
 Review = Callable[[Sample, RawSample, Ask], Awaitable[Judgement]]
-"""Judges a record of `data_raw.json`; `Ask` is what critics are asked with."""
+"""Judges a record of `data_raw.json`; `Ask` sends requests to the critics."""
 
 
 class Carried(NamedTuple):
-    """What became of a plan that was carried out.
+    """The outcome of an executed plan.
 
     Attributes:
         outcome: As in `executions.jsonl`; "simulated" without a server.
@@ -223,7 +223,7 @@ class SampleWriter(ItemWork[int]):
         return numbered_id(self.sampler.seed, item)
 
     def is_settled(self, entry: SampleEntry) -> bool:
-        """Whether there is a record, or the model refused or declined; malformed answers are asked again."""
+        """Whether there is a record, or the model refused or declined; malformed answers are re-requested."""
         return entry.usable is not None or entry.outcome in ("refused", DECLINED)
 
     def recorded(self, entry: SampleEntry) -> Recorded:

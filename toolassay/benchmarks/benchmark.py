@@ -165,7 +165,7 @@ class Scores(msgspec.Struct, frozen=True):
         ranked_by: Scores in the file of items by which models are ranked: the first one that is not 0 for all
             of them. The very first one says whether an item is right.
         harm: Score in the file of items that is 0 for an item with unwanted changes; empty if nothing is
-            carried out.
+            executed.
         published: Published scores in percent by model and heading, for the leaderboard of a folder; the
             domain is None for that of the folder. Raises UsageError if there are none for it.
         recorded: The `scoring` options that reproduce the scores of a metrics file, by its groups and its

@@ -12,8 +12,8 @@ from toolassay.metrics.confidence_interval import Interval
 
 def show_accuracy(evaluations: Sequence[FolderEvaluation]) -> None:
     """Print the accuracy of each model with its 95 % interval, one line each."""
-    for one in evaluations:
-        for numbers in (group.numbers for group in one.evaluation.groups.values()):
+    for evaluation in evaluations:
+        for numbers in (group.numbers for group in evaluation.evaluation.groups.values()):
             value, low, high = Interval.of(numbers["strict"]["accuracy"])
             share = [percent(value), percent_interval(low, high)]
-            show(f"{one.llm}: {' '.join(filter(None, share))} of {numbers['n']} right")
+            show(f"{evaluation.llm}: {' '.join(filter(None, share))} of {numbers['n']} right")

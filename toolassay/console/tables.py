@@ -256,7 +256,9 @@ class Table:
         head = "".join(f"<th>{escape(heading)}</th>" for heading in self.headings)
         grid = "".join(f"<tr>{row}</tr>" for row in (head, *rows))
         title = f"<caption>{escape(self.title)}</caption>" if self.title else ""
-        return f"<table>{title}{grid}</table>" + "".join(f"<p>{escape(one)}</p>" for one in self.captions)
+        return f"<table>{title}{grid}</table>" + "".join(
+            f"<p>{escape(caption)}</p>" for caption in self.captions
+        )
 
     def csv(self) -> str:
         """CSV with a header; title, captions and notes are left out."""
@@ -322,14 +324,14 @@ class Result:
         return import_module("pandas").read_csv(io.StringIO(self.csv()))
 
     def _figures(self) -> Iterator[tuple[str, object]]:
-        for one in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, one.name)
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
             if isinstance(value, Mapping):
-                yield from ((f"{one.name} {key}", item) for key, item in value.items() if type(item) is int)
+                yield from ((f"{field.name} {key}", item) for key, item in value.items() if type(item) is int)
             elif isinstance(value, int | float | str | Path) and len(str(value)) < _LONGEST:
-                yield one.name, value
+                yield field.name, value
             elif isinstance(value, Sequence) and not isinstance(value, str):
-                yield one.name, len(value)
+                yield field.name, len(value)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in self._figures())})"

@@ -21,7 +21,7 @@ def check_engine(text: str) -> re.Match[str]:
     """Check the form of `--engine` before anything is read or started.
 
     Raises:
-        UsageError: it is none of `local:N`, `dask://HOST:PORT` and `dask://HOST:PORT?files=URL`.
+        UsageError: it is not `local:N`, `dask://HOST:PORT` or `dask://HOST:PORT?files=URL`.
 
     >>> check_engine("local:2")["workers"]
     '2'

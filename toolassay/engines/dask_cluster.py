@@ -206,7 +206,7 @@ def _cannot(what: str, url: str, error: Exception) -> ToolassayError:
 
 _CONNECT = 10  # seconds until a scheduler has to answer
 _FIRST_WORKER = 30  # seconds until a worker has to be there
-_LOOK = 5.0  # seconds between two looks at the workers, while a result is waited for
+_LOOK = 5.0  # seconds between checks of the workers while waiting for a result
 _NO_WORKER = 120.0  # seconds without any worker after which a command ends
 _FIX = "start one: dask scheduler, and on each machine: dask worker tcp://HOST:8786 --nthreads 1 --nworkers N"
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 WIRE = "wire"
 """Field of a recorded answer's `extra` with the exchange as it was on the wire (`WireExchange`)."""
 _LIMITS = ("max_completion_tokens", "max_tokens", "max_output_tokens")
-# Headers of an agent that go on to the model; not its token, which stands for the key.
+# Headers of an agent that go on to the model; not its token, which replaces the key.
 _PASSED = ("accept", "content-type", "anthropic-version", "anthropic-beta", "openai-beta")
 _AGENTS_OWN = (400, 404, 405, 409, 413, 422)
 """Statuses that are an answer to what the agent sent; every other failure has another cause."""

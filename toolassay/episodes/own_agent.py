@@ -62,7 +62,7 @@ _SHORTEST_KEY = 8  # characters of a key that no other variable has by chance
 _LONGEST_VARIABLE = 100_000  # bytes; the system refuses a longer one
 _TEMPORARY = 75  # EX_TEMPFAIL: the agent asks to be run again
 _SIGNALLED = range(129, 160)  # how shells report a child that a signal ended
-# Seconds between two looks at whether the agent has ended or is over a limit.
+# Seconds between checks whether the agent has ended or is over a limit.
 _POLL = 0.05
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.console.tables import Result, Table
 from toolassay.engines import Engine
-from toolassay.errors import ToolassayError
+from toolassay.errors import ToolassayError, UnknownNameError
 from toolassay.evaluation.groups import OVERALL_GROUP as WHOLE
 from toolassay.evaluation.items import ScoredItem, items_path, write_items
 from toolassay.evaluation.metrics_file import STRICT_MODE, MetricsGroup, signature_text, write_groups
@@ -79,9 +80,39 @@ class Evaluation:
         return next((group.signature for group in self.groups.values()), "").split("|group:")[0]
 
 
+Named = TypeVar("Named")
+
+
+class ByName(dict[str, Named]):
+    """Scores or groups by name.
+
+    >>> ByName({"node_f1": 0.5})["node_f2"]
+    Traceback (most recent call last):
+    toolassay.errors.UnknownNameError: there is no 'node_f2'. Fix: choose from node_f1
+    """
+
+    def __missing__(self, name: str) -> Named:
+        raise UnknownNameError(f"there is no {name!r}", fix=f"choose from {', '.join(self)}")
+
+
+@dataclass(frozen=True)
+class GroupScores:
+    """The scores of a group of items, by name: shares, counts, and what else the metrics file has.
+
+    Attributes:
+        strict: What we believe: every item that was asked counts.
+        compat: As the published evaluator counts; empty without published scores.
+    """
+
+    strict: ByName[Any]
+    compat: ByName[Any]
+
+
 @dataclass(frozen=True, repr=False)
 class FolderEvaluation(Result):
     """The scores of one model and their file.
+
+        evaluate("mine", llm="acme/one").strict["node_f1"]
 
     Attributes:
         llm: Name of the model.
@@ -94,6 +125,33 @@ class FolderEvaluation(Result):
     evaluation: Evaluation
     path: Path
     runs_done: Sequence[int] = ()
+
+    @property
+    def groups(self) -> ByName[GroupScores]:
+        """The scores of each group of items; that of all items is "overall_overall"."""
+        return ByName(
+            {
+                name: GroupScores(ByName(group.strict), ByName(group.compat))
+                for name, group in self.evaluation.groups.items()
+            }
+        )
+
+    @property
+    def strict(self) -> ByName[Any]:
+        """The strict scores of all items."""
+        return self.groups[WHOLE].strict
+
+    @property
+    def compat(self) -> ByName[Any]:
+        """The published scores of all items."""
+        return self.groups[WHOLE].compat
+
+    def __getitem__(self, index: int) -> FolderEvaluation:
+        """The result itself: `evaluate` returned a list for one model, too."""
+        warnings.warn("evaluate returns one result for one model: omit [0]", DeprecationWarning, stacklevel=2)
+        if index:
+            raise IndexError(index)
+        return self
 
     def table(self) -> Table:
         """The strict metrics, overall or by group."""
@@ -169,7 +227,7 @@ class ScoringSettings:
         engine: Where the items are scored; None lets the benchmark decide.
     """
 
-    llm: Sequence[str] = ("gpt-4",)
+    llm: Sequence[str] = (EVERY_MODEL,)
     prediction_dir: str | Path = "predictions"
     save_dir: str | Path | None = None
     ids: Collection[RequestId] | None = None

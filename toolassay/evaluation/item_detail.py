@@ -45,7 +45,7 @@ class Axis(NamedTuple):
         cost: For runs without a ledger: `usd_per_1000_messages`, `usd_per_solved_message`,
             `messages_of_unknown_cost`.
         latency: For runs without a ledger: `p50` and `p95`, in seconds.
-        harm: Share of items with unwanted changes; None where nothing is carried out.
+        harm: Share of items with unwanted changes; None where nothing is executed.
     """
 
     items: int

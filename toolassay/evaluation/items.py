@@ -82,7 +82,7 @@ class ItemTrial(msgspec.Struct, frozen=True):
         trial: Number of the trial, from 0.
         outcome: Outcome of the run, e.g. "answered".
         scores: Its strict scores by name; None if a score is not defined for the item.
-        unwanted: Number of its unwanted changes; None where nothing is carried out or seen.
+        unwanted: Number of its unwanted changes; None where nothing is executed or seen.
     """
 
     trial: int

@@ -123,6 +123,13 @@ class MetricsGroup(dict[str, Any]):
         return self.numbers.get("strict") or {}
 
     @property
+    def compat(self) -> Mapping[str, Any]:
+        """The published scores: under their own key, or beside the keys of the run and the strict scores."""
+        if "compat" in self:
+            return self["compat"] or {}
+        return {name: value for name, value in self.items() if name not in (*RUN_KEYS, "strict")}
+
+    @property
     def signature(self) -> str:
         """The signature of the strict scores; empty without one."""
         return str(self.strict.get("signature", ""))

@@ -19,7 +19,7 @@ import msgspec
 
 from toolassay.errors import UsageError
 
-_PARENT_SECONDS = 0.5  # between two looks at whether the parent lives
+_PARENT_SECONDS = 0.5  # between checks whether the parent is alive
 
 
 class FunctionSource(msgspec.Struct):

@@ -61,7 +61,7 @@ from toolassay.tools.library import Tool
 from toolassay.tools.results import is_refusal, texts_value
 
 _LEAST_MESSAGE = 4 * 2**20  # bytes that a listing may need, whatever the bound on results
-_POLL = 0.25  # seconds between two looks at the memory of a server
+_POLL = 0.25  # seconds between checks of a server's memory
 _MOST_SESSIONS = 3  # for one call
 _CLOSING = 20.0  # seconds to end a server, which ends its children first
 # The same in every copy, so that a commit has the same id in each.

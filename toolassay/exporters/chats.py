@@ -94,14 +94,14 @@ def chat_turns(plan: CallPlan, style: ChatStyle, results: PlanResults | None) ->
     refused = None if results is None else results.refused
     turns = []
     for turn in numbers:
-        turn_calls: list[ChatCall] = []
+        chat_calls: list[ChatCall] = []
         for number in turn:
             if refused is not None and refused.number == number:
                 # The number after the last one: no other call of the chat has it.
-                turns.append([*turn_calls, ChatCall(call_id(plan, plan.size), refused.call, refused.error)])
-                turn_calls = []
-            turn_calls.append(ChatCall(call_id(plan, number), calls[number], result_text(number, results)))
-        turns.append(turn_calls)
+                turns.append([*chat_calls, ChatCall(call_id(plan, plan.size), refused.call, refused.error)])
+                chat_calls = []
+            chat_calls.append(ChatCall(call_id(plan, number), calls[number], result_text(number, results)))
+        turns.append(chat_calls)
     return turns
 
 

@@ -300,8 +300,8 @@ def _described(value: Any) -> str:
     """One line for a value; empty if it is empty."""
     if isinstance(value, Mapping):
         fields = list(_fields(value))
-        # A long text is shown only if there is nothing else.
-        shown = [entry for entry in fields if not entry.is_long] or fields
+        # A long text is shown only if the result has nothing shorter.
+        shown = [field for field in fields if not field.is_long] or fields
         return ", ".join(f"{entry.name}: {entry.text}" for entry in shown[:_MOST_FIELDS])
     if not isinstance(value, list):
         return _scalar(value)

@@ -150,7 +150,7 @@ def exclusive_folder(folder: Path, name: str, *, what: str, fix: str) -> Iterato
 
 def _locked_file(path: Path, what: str, fix: str) -> IO[str]:
     """The lock file, open and locked, with a line that names this process."""
-    from socket import gethostname  # 4 ms, for whoever writes nothing
+    from socket import gethostname  # 4 ms, which commands that write nothing save
 
     while True:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -37,7 +37,7 @@ LAUNCHERS = frozenset(
 """Programs that start a package, so that the first word after their flags is its name."""
 _SHELLS = frozenset(("bash", "dash", "env", "fish", "java", "ksh", "perl", "php", "ruby", "sh", "zsh"))
 _PROGRAMS = (b"#!", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"MZ")  # scripts, and programs of Linux, macOS, Windows
-_LARGEST = 16 * 2**20  # bytes of a file; of a larger one size and time stand for its content
+_LARGEST = 16 * 2**20  # bytes of a file; a larger one is compared by size and time
 _LONGEST_NAME = 255  # characters of a file's name; the system refuses a longer one
 _START = "program "
 _END = "_sha256"

@@ -114,7 +114,7 @@ def answers_of(label: Mapping[str, Any], where: str) -> Answers:
     """The answers in a line of a labelled file: each question as true, false, 1 or 0.
 
     Raises:
-        UsageError: An answer is missing or something else.
+        UsageError: An answer is missing or invalid.
     """
     answers = {name: label.get(name) for name in CRITERIA}
     for name, value in answers.items():

@@ -57,7 +57,7 @@ class Knowledge(NamedTuple):
 
     Attributes:
         values: Arguments of calls that the service accepted, by tool and argument.
-        results: What the calls of the plan returned, in order; empty if they were not carried out.
+        results: What the calls of the plan returned, in order; empty if they were not executed.
         simulated: Whether those results are made up.
         seen: What calls of reading tools returned before, by tool.
     """

@@ -209,7 +209,7 @@ def level_of(states: Iterable[State]) -> Level:
     return "quarantine" if present & {"quarantine", "unknown"} else "pass"
 
 
-# Reasons stand in lists and table cells: a longer quotation would hide the sentence around it.
+# Reasons are shown in lists and table cells: a longer quotation would hide the sentence around it.
 _LONGEST_QUOTE = 60
 _short = reprlib.Repr()
 _short.maxlevel, _short.maxstring, _short.maxother = 3, _LONGEST_QUOTE, _LONGEST_QUOTE

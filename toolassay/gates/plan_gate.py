@@ -107,7 +107,7 @@ class PlanGate(RuleGate):
                 for parameter in tool.parameters
                 if not self._is_address(parameter.name) or (needed and parameter.name not in needed)
             ]
-            if fields and not any(parameter.name in given for parameter in fields):
+            if fields and not any(field.name in given for field in fields):
                 yield _finding("reject", f"'{tool.id}' is given no field that it changes", where)
         elif len(call.values) > len(given) and verb_of(tool, None) not in ("find", "search"):
             empty = [
@@ -205,7 +205,7 @@ def _described_values(tool: Tool, name: str) -> tuple[str, ...]:
     parameter = next(candidate for candidate in tool.parameters if candidate.name == name)
     if tool.input_schema is None or not parameter.declaration.keys().isdisjoint(("enum", "const")):
         return ()  # the gate "schema" compares them
-    values = tuple(value.casefold() for value in allowed_values(parameter))
+    values = tuple(allowed_value.casefold() for allowed_value in allowed_values(parameter))
     # Ids with digits are examples, although "'C-1' or 'C-2'" is written like a choice.
     is_example = meaning_of(name).attribute in IDENTITIES or any(re.search(r"\d", value) for value in values)
     return () if is_example else values

@@ -417,7 +417,7 @@ def fault_of(
     link = graph.dependency(source.id, target.id) if graph is not None and not graph.is_implied else None
     fields = link.fields if link is not None else ()
     if path in (
-        _plain(parse_path(pair.source)) for pair in fields if parse_path(pair.target)[:1] == (argument,)
+        _plain(parse_path(field.source)) for field in fields if parse_path(field.target)[:1] == (argument,)
     ):
         return None
     if not output_part(source.output_schema, reference.path).is_declared:

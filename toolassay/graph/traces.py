@@ -330,7 +330,7 @@ def _is_in(key: str, words: str) -> bool:
 
 
 # A name that is data, as in {"reservations": {"ZFA04Y1234": {…}}}: matches "card_4421486" and "2024-05-16",
-# not "address1". No path can stand for such names.
+# not "address1". No path can describe such names.
 _DATA_NAME = re.compile(r"\d{4}|\s.*\d|^.{60}")
 
 

@@ -65,7 +65,7 @@ def apply_proposals(
     shaped = library.with_tools(
         [with_shape(tool, shapes[tool.id]) if tool.id in shapes else tool for tool in library]
     )
-    subjects = {owner.thing[-1] for tool in library for owner in things_of_tool(tool, route_of(tool))}
+    subjects = {thing.thing[-1] for tool in library for thing in things_of_tool(tool, route_of(tool))}
     flows_by_pair: dict[tuple[str, str], dict[str, tuple[ProposedLink, str]]] = defaultdict(dict)
     refused = []
     for proposal in proposals:
@@ -74,7 +74,7 @@ def apply_proposals(
                 refused.append(f"{link.source} → {link.target}: {problem}")
             else:
                 flows_by_pair[link.source, link.target].setdefault(link.argument, (link, proposal.model))
-    links = {(link.source, link.target): link for link in dependencies}
+    links = {(dependency.source, dependency.target): dependency for dependency in dependencies}
     for pair, flows in flows_by_pair.items():
         before = links.get(pair)
         if before is None or not (fields_of(before) or is_pinned(before)):
@@ -147,7 +147,7 @@ def problem_of(link: ProposedLink, library: ToolLibrary, subjects: Collection[st
     # A service may call one thing by two names: a private message is read by its topic id.
     takes = (argument.thing, *(owner.thing for owner in things_of_tool(target, route_of(target))))
     is_other = {*thing[-1:], *argument.thing[-1:]} <= {*subjects}
-    is_other = is_other and not any(same_thing(thing, candidate) for candidate in takes)
+    is_other = is_other and not any(same_thing(thing, take) for take in takes)
     if is_other and thing and argument.thing and argument.attribute in IDENTITIES:
         return f"'{link.field}' is of {' '.join(thing)}, not of {' '.join(argument.thing)}"
     return ""

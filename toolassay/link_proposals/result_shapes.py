@@ -47,7 +47,7 @@ def _is_name(part: Part) -> bool:
 
 
 def with_shape(tool: Tool, shape: Mapping[str, Any]) -> Tool:
-    """A tool with a proposed output schema; that which its server declares is kept in `source`."""
+    """A tool with a proposed output schema; the schema that its server declares is kept in `source`."""
     source = dict(tool.source)
     if tool.output_schema is not None:
         source[_DECLARED] = tool.output_schema

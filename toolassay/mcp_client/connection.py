@@ -36,7 +36,7 @@ _OTHER_FORM = "Unexpected content type:"
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """What a server says of itself.
+    """A server's description of itself.
 
     Attributes:
         name: Its name; empty if it gives none.
@@ -53,7 +53,7 @@ class Connection:
     """A session with a server; `connect` makes one.
 
     Attributes:
-        info: What the server says of itself.
+        info: The server's description of itself.
     """
 
     def __init__(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from toolassay.mcp_client.server_config import ServerConfig, ServerError
 
 INVALID_ANSWER = "the answer is not valid JSON-RPC"
-"""The error that stands for an answer that is none. It is not the server's own."""
+"""The error for an invalid answer. It does not come from the server."""
 # Resumptions of one event stream. A server that ends it more often never answers.
 _RESUMED = 30
 

@@ -20,7 +20,7 @@ from toolassay.mcp_client.server_config import ServerConfig, ServerError
 GRACE = 2.0
 """Seconds for a server to end after its input is closed, and again after SIGTERM."""
 _STDERR_BYTES = 4096  # kept of its stderr
-# Seconds between two looks at whether processes have ended.
+# Seconds between checks whether processes have ended.
 _POLL = 0.05
 _REAPING = 0.5  # seconds in which a process that was killed is gone
 # A variable that marks a server's descendants. It finds those that started a session of their own and whose

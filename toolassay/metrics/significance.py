@@ -183,7 +183,7 @@ class PairTests(NamedTuple):
         return all(self.difference[leader, rival] > 0 and self.p[leader, rival] < LEVEL for rival in rivals)
 
     def may_be_best(self, models: Sequence[int]) -> list[int]:
-        """The places in `models` of those that none of them is significantly better than, over all pairs."""
+        """The positions in `models` of those that no other is significantly better than, over all pairs."""
         return [
             position
             for position, model in enumerate(models)

@@ -30,7 +30,7 @@ _KEPT = 4  # planners in memory, one per tool graph
 class OfflineModel:
     """Back-instructor, critic, planner, agent and chooser, whose answers are parsed as those of a server.
 
-    It acts on `ChatRequest.task`; its answers depend on nothing else.
+    Its answers depend only on `ChatRequest.task`.
     """
 
     def __init__(self, name: str = "offline") -> None:
@@ -95,5 +95,5 @@ def _planner(graph: ToolGraph) -> Planner:
 
 
 def create(name: str, options: ModelOptions) -> OfflineModel:
-    """The offline model. It needs none of the options, which are about servers."""
+    """The offline model. It ignores the options, which are about servers."""
     return OfflineModel(name)

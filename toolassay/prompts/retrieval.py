@@ -90,7 +90,7 @@ class ToolsInContext(NamedTuple):
         """Parse "all" (None), "retrieved:K" or "retrieved:K:NAME".
 
         Raises:
-            UsageError: It is none of them.
+            UsageError: It is not one of them.
 
         >>> ToolsInContext.parse("retrieved:20")
         ToolsInContext(k=20, retriever='bm25')

@@ -199,7 +199,7 @@ def read_template(path: Path, names: Collection[str]) -> str:
 
 
 def fields_of(template: str, prompt: str) -> dict[str, str] | None:
-    """What stands in the fields of a template; None where the prompt is not that template filled in.
+    """The values of a template's fields in a prompt; None if the prompt does not follow the template.
 
     >>> fields_of("Say $word to $name, $word!", "Say hello to Ann, hello!")
     {'word': 'hello', 'name': 'Ann'}

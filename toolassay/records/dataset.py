@@ -360,5 +360,9 @@ class WrittenSplits(msgspec.Struct, frozen=True, kw_only=True):
 
     def ids(self, split: str) -> list[RequestId] | None:
         """The ids of a split; None if the file does not name it."""
-        listed: SplitIds | None = getattr(self, f"{split}_ids", None)
-        return [name for part in listed.values() for name in part] if isinstance(listed, dict) else listed
+        split_ids: SplitIds | None = getattr(self, f"{split}_ids", None)
+        return (
+            [name for part in split_ids.values() for name in part]
+            if isinstance(split_ids, dict)
+            else split_ids
+        )

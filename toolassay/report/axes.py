@@ -207,7 +207,7 @@ class Axes:
         excluded: Outcomes of the items that were not scored, e.g. "2 provider error".
         library: Title of the data, e.g. "Chats (banking)"; empty for the benchmark and the folder.
         mark: Mark of the run, e.g. that the model is a baseline.
-        harm: Share of items with unwanted changes; without a value where nothing is carried out.
+        harm: Share of items with unwanted changes; without a value where nothing is executed.
         outcomes: Outcomes of the executed plans; None if they were not executed.
         plan_accuracy: Share of items whose plan is the gold plan, where outcomes decide (`by_outcome`).
         is_by_outcome: Whether outcomes decide on this data folder.

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# Of N tools, at most this share may be groups: more groups than that would tell nothing.
+# Of N tools, at most this share may be groups: more groups than that would show nothing.
 _MOST_GROUPS = 0.6
 
 

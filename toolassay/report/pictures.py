@@ -195,7 +195,7 @@ def draw_scoreboard(
 ) -> Path:
     """Draw axes of the first 60 models of each folder in the order of the ranking, with 95 % intervals.
 
-    A dash stands for what was not measured, a hollow dot for a time on this machine and for a baseline.
+    A dash means not measured, a hollow dot for a time on this machine and for a baseline.
 
     Args:
         folders: Data folders with at least one model each.

@@ -101,7 +101,7 @@ def choose_score(scores: Sequence[str], contenders: Sequence[Contender]) -> str:
     """The first score by which models can be ranked: one that all have, and that is not 0 for all of them.
 
     Raises:
-        UsageError: They share none of the scores.
+        UsageError: They have no score in common.
     """
     tables = [table for contender in contenders for table in contender.tables]
     shared = [score for score in scores if all(score in table.metrics for table in tables)]
@@ -147,7 +147,7 @@ class ScoreMatrix:
                     item = folder, key, int(table.labels[row])
                     if item not in row_of:
                         row_of[item] = len(row_of)
-                        # A cluster of one folder is none of another one.
+                        # Clusters of different folders are different, even under one number.
                         clusters.append(int(table.clusters[row]) ^ folder)
                     cells.append((row_of[item], column, values[row]))
         scores = np.full((len(row_of), len(contenders)), np.nan)

@@ -73,7 +73,7 @@ class Record(msgspec.Struct, frozen=True):
     version: str = __version__
 
     def same_as(self, other: Record | None) -> bool:
-        """Whether both records decide the same, with the same fix, whoever decided and when.
+        """Whether both records have the same decision and fix; reviewer and time may differ.
 
         >>> one = Record("a", "f", "correct", "Ann")
         >>> one.same_as(Record("a", "f", "correct", "Bob")), one.same_as(Record("a", "f", "discard", "Bob"))

@@ -148,7 +148,7 @@ class Ask:
         return response
 
     def result(self, call: Callable[[], str]) -> str:
-        """The result of a tool call. It is always carried out, for its effect; a recorded result counts."""
+        """The result of a tool call. It always runs, for its effect; a recorded result counts."""
         address = self._next(TOOL)
         result = call()
         line = self._call(address)
@@ -224,11 +224,11 @@ class Ask:
         return result
 
     def by_content(self, *, is_isolated: bool) -> None:
-        """Let calls take recorded results by their content, in whatever order they come.
+        """Let calls take recorded results by their content, in any order.
 
         Args:
             is_isolated: Whether what calls change does not last. Then results that are still unclaimed when a
-                call has none do not count: they are of another state.
+                call has no recorded result do not count: they are of another state.
         """
         self._is_by_content = True
         self._is_isolated = is_isolated
@@ -302,7 +302,7 @@ class ItemWork(ABC, Generic[Item]):
 
     @abstractmethod
     async def answer(self, item: Item, ask: Ask) -> ItemEntry:
-        """Work on an item: a function of the answers that `ask` gives, and of nothing else.
+        """Work on an item: a function only of the answers that `ask` gives.
 
         Returns:
             Its entry for the journal, a `record` with `outcome`; `limit` if a limit of the item ended it.

@@ -141,7 +141,7 @@ class RowMark(NamedTuple):
     """A mark on a row.
 
     Attributes:
-        sign: stands behind the name.
+        sign: follows the name.
         note: what it means, one line.
         is_baseline: the row is of a built-in program, which is never ranked.
     """
@@ -152,7 +152,7 @@ class RowMark(NamedTuple):
 
     @property
     def line(self) -> str:
-        """The sign and what it means, to stand below a table."""
+        """The sign and its meaning, for the line below a table."""
         return f"{self.sign} {self.note}"
 
 

@@ -240,7 +240,7 @@ def decoded(arguments: str, schema: Mapping[str, Any] | None = None) -> str:
 
     Args:
         arguments: As the server sent them.
-        schema: The schema of the arguments, whose own `arguments` and `parameters` are none of a call.
+        schema: The schema of the arguments, whose own `arguments` and `parameters` are not unwrapped.
 
     >>> decoded('"{\\"to\\": 1}"'), decoded('"to"'), decoded('{"to": 1}<|call|>')
     ('{"to": 1}', '"to"', '{"to": 1}')

@@ -175,7 +175,7 @@ class AgentQueue:
 
 
 def _known_addresses(path: Path) -> dict[str, str]:
-    """The addresses of earlier servers; none of a file that came with the folder: others know its tokens."""
+    """The addresses of earlier servers, not of a file copied with the folder: others know its tokens."""
     addresses = read_json(path) if path.exists() else None
     # A copy has another number.
     if not isinstance(addresses, dict) or addresses.pop(_NUMBER, None) != path.lstat().st_ino:

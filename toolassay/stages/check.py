@@ -384,7 +384,7 @@ class GateSettings:
 
 
 def check(
-    data_dir: str | Path = "data_huggingface",
+    data_dir: str | Path,
     *,
     out: str | Path,
     gating: GateSettings | None = None,

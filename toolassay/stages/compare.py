@@ -18,7 +18,7 @@ from toolassay.runs.settings import PREDICTIONS
 
 def compare(
     *models: str | Path,
-    data_dir: str | Path = "data_huggingface",
+    data_dir: str | Path | None = None,
     prediction_dir: str | Path = "predictions",
     metrics: Sequence[str] = (),
     split: str = "overall",
@@ -61,6 +61,8 @@ def compare(
         )
 
     def metrics_of(model: str) -> Path:
+        if data_dir is None:
+            raise UsageError(f"{model} is no file, so it needs a data folder", fix="add --data_dir")
         home = DataFolder(Path(data_dir)).require().path
         is_default = str(prediction_dir) == PREDICTIONS
         return metrics_folder(home, (is_default and default_predictions(home, model)) or prediction_dir)

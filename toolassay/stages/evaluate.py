@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from toolassay.benchmarks.registry import benchmark_of, own_options
 from toolassay.console.screen import DEFAULT, WARNING, Screen
@@ -17,17 +18,49 @@ from toolassay.evaluation.evaluation import (
     IncompleteEvaluation,
     ScoringSettings,
 )
-from toolassay.evaluation.places import default_predictions, prediction_file, prediction_folder
+from toolassay.evaluation.places import EVERY_MODEL, default_predictions, prediction_file, prediction_folder
 from toolassay.records.data_folder import BY_RULES, DataFolder
 from toolassay.records.requests import read_ids
 from toolassay.runs.settings import PREDICTIONS
 from toolassay.stages.leaderboard import keep_leaderboard
 
 
+@overload
 def evaluate(
-    data_dir: str | Path = "data_huggingface",
+    data_dir: str | Path,
     *,
-    llm: str | Sequence[str] = "gpt-4",
+    llm: str,
+    prediction_dir: str | Path = ...,
+    save_dir: str | Path | None = ...,
+    ids: Path | Collection[str | int] | None = ...,
+    limit: int | None = ...,
+    own: Any = ...,
+    engine: str | None = ...,
+    screen: Screen = ...,
+    **keywords: Any,
+) -> FolderEvaluation: ...
+
+
+@overload
+def evaluate(
+    data_dir: str | Path,
+    *,
+    llm: Sequence[str] | None = ...,
+    prediction_dir: str | Path = ...,
+    save_dir: str | Path | None = ...,
+    ids: Path | Collection[str | int] | None = ...,
+    limit: int | None = ...,
+    own: Any = ...,
+    engine: str | None = ...,
+    screen: Screen = ...,
+    **keywords: Any,
+) -> Evaluations: ...
+
+
+def evaluate(
+    data_dir: str | Path,
+    *,
+    llm: str | Sequence[str] | None = None,
     prediction_dir: str | Path = "predictions",
     save_dir: str | Path | None = None,
     ids: Path | Collection[str | int] | None = None,
@@ -36,12 +69,12 @@ def evaluate(
     engine: str | None = None,
     screen: Screen = DEFAULT,
     **keywords: Any,
-) -> Evaluations:
+) -> FolderEvaluation | Evaluations:
     """Score the predictions of one or several models and write `leaderboard.md`.
 
     Args:
         data_dir: Data folder of any benchmark.
-        llm: Name of one or several models; "all" is every model with a prediction file.
+        llm: Name of a model, or of several; None for every model with a prediction file.
         prediction_dir: Prediction folder, below `data_dir` or as a path.
         save_dir: Output folder, below `data_dir`; default: the name of the prediction folder with "metrics"
             in place of "predictions".
@@ -54,7 +87,7 @@ def evaluate(
         keywords: Fields of these options; they replace the fields of `own`.
 
     Returns:
-        One evaluation per model: its metrics by group, and the metrics file.
+        The result of the model that is named; a list of results for several names or None.
 
     Raises:
         UsageError: A file is missing or malformed, or an option belongs to another benchmark.
@@ -67,7 +100,10 @@ def evaluate(
     if engine is not None and not benchmark.options.scores_on_engine:
         raise UsageError(f"{benchmark.about.title} is scored in one process", fix="omit --engine")
     only = read_ids(ids) if isinstance(ids, Path) else ids
-    models = (llm,) if isinstance(llm, str) else tuple(llm)
+    if llm == EVERY_MODEL:
+        warnings.warn("llm='all' is the command line's: omit llm", DeprecationWarning, stacklevel=2)
+        llm = None
+    models = (llm or EVERY_MODEL,) if llm is None or isinstance(llm, str) else tuple(llm)
     if Path(prediction_dir) == Path(PREDICTIONS):
         prediction_dir = default_predictions(folder.path, models[0]) or PREDICTIONS
     scoring = ScoringSettings(models, prediction_dir, save_dir, only, limit, screen)
@@ -81,7 +117,7 @@ def evaluate(
         _finish(folder, prediction_dir, error.evaluations, screen)
         raise
     _finish(folder, prediction_dir, found, screen)
-    return found
+    return found[0] if isinstance(llm, str) else found
 
 
 def _finish(

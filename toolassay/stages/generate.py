@@ -420,7 +420,7 @@ def play(
 
 
 def sample(
-    data_dir: str | Path = "data_huggingface",
+    data_dir: str | Path,
     *,
     graph_desc: str | Path | None = None,
     dependency_type: str | None = None,

@@ -750,7 +750,7 @@ def _shortened(reasons: Mapping[str, str]) -> dict[str, str]:
 
 
 def _named(reasons: Mapping[str, str]) -> str:
-    """The first samples, each with what was said about it, a line each."""
+    """The first samples, each with its reason, one per line."""
     lines = [f"\n  {key}: {printable(reason)}" for key, reason in _shortened(reasons).items()]
     return some_of(lines, _MOST_NAMED, between="", last="\n  and ")
 

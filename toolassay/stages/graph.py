@@ -205,7 +205,7 @@ def _complete(folder: DataFolder, source: Path, graph: ToolGraph, say: Say) -> N
 
 
 def visualize(
-    data_dir: str | Path = "data_huggingface",
+    data_dir: str | Path,
     *,
     graph_desc: str | Path | None = None,
     screen: Screen = DEFAULT,

@@ -27,7 +27,7 @@ Security = bool | int | str
 
 
 def infer(
-    data_dir: str | Path = "data_huggingface",
+    data_dir: str | Path,
     *,
     model: ModelSettings | None = None,
     limits: Limits | None = None,

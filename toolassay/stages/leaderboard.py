@@ -300,7 +300,7 @@ _OUTCOMES = ("outcome", "unwanted")
 
 
 def leaderboard(
-    data_dir: str | Path = "data_huggingface",
+    data_dir: str | Path,
     *,
     prediction_dir: str | Path = "predictions",
     metrics_dir: str | Path | None = None,

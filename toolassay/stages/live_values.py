@@ -326,7 +326,7 @@ def _report(observation: Observation, library: ToolLibrary, path: Path, screen: 
 
 @contextlib.contextmanager
 def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, seed: int) -> Iterator[Tried]:
-    """A function that carries out the plan of a generated sample, and reports what is wrong with it.
+    """A function that executes the plan of a generated sample and reports its problems.
 
     That is a refused call, a search that finds nothing, and a plan that should change something and does not.
 

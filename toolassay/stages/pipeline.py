@@ -167,7 +167,7 @@ def pipeline(
     evaluations: list[FolderEvaluation] = []
     for name in (name for name in llm if name not in failures):
         step.command("evaluate", folder, f"--llm {name} --splits all")
-        evaluations += evaluate(data_dir, llm=name, splits=["all"], screen=screen)
+        evaluations += evaluate(data_dir, llm=[name], splits=["all"], screen=screen)
     if not evaluations:
         raise next(iter(failures.values()))
     return Piped(evaluations, complete)
@@ -244,7 +244,7 @@ def files_of(data_dir: str | Path, llm: Sequence[str]) -> list[tuple[str, str]]:
 
 
 CARD = "CARD.md"
-"""What became of the samples that were asked for, in the data folder."""
+"""Name of the file in the data folder that states the outcome of the requested samples."""
 _FEWEST_TO_SPLIT = 3
 _WITHOUT_MODEL = (
     "Without a model (--llm MODEL), rules list the calls as work orders: they try the pipeline and are no "
@@ -258,7 +258,7 @@ class MadeSet(Result):
     """How a set came about.
 
     Attributes:
-        asked: Samples that the writer was asked for.
+        asked: Samples that were requested from the writer.
         declined: Those for which it found nothing sensible.
         written: Those with a request and a plan.
         passed: Those that pass the gates, the execution and the critics: the set.

@@ -394,7 +394,7 @@ class ReportSettings:
 
 
 def write_report(
-    data_dir: str | Path | Sequence[str | Path] = "data_huggingface",
+    data_dir: str | Path | Sequence[str | Path],
     *,
     out: str | Path = "report",
     junit_file: str | Path | None = None,

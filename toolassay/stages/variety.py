@@ -29,7 +29,7 @@ from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD, Thresholds
 
 
 def measure_variety(
-    data_dir: str | Path = "data_huggingface",
+    data_dir: str | Path,
     *,
     out: str | Path = "variety",
     threshold: float = DEFAULT_THRESHOLD,

@@ -52,7 +52,7 @@ class Verification(Result):
 
 
 def verify(
-    data_dir: str | Path = "data_huggingface",
+    data_dir: str | Path,
     *,
     llm: str,
     prediction_dir: str | Path = "predictions",

@@ -1,1 +1,1 @@
-"""A model invents a goal around sampled tools, plans it, sees it carried out, and words the request."""
+"""A model invents a goal around sampled tools, plans it, sees the results, and writes the request."""

@@ -220,7 +220,7 @@ class SeedItems(SampleWriter):
         )
 
     def _record(self, sample: Sample, plan: PlanAnswer, words: RequestAnswer | None) -> RawSample:
-        """The record of `data_raw.json`; without words, the goal stands for the request."""
+        """The record of `data_raw.json`; without words, the goal replaces the request."""
         nodes = [
             {
                 "id": call.tool,

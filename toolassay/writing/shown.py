@@ -66,10 +66,7 @@ def offered_tools(graph: ToolGraph, sample: Sample) -> tuple[str, ...]:
         tools.sort(key=lambda name: verb_of(library[name], route_of(library[name])) != "search")
     # What the sample does not fill comes first.
     rounds = zip_longest(
-        *(
-            sources[argument]
-            for argument in sorted(sources, key=lambda argument: (argument in filled, argument))
-        )
+        *(sources[source] for source in sorted(sources, key=lambda source: (source in filled, source)))
     )
     needed = [name for row in rounds for name in row if name is not None]
     linked = [name for name in dict.fromkeys([*needed, *others]) if name not in sample.nodes][:_LINKED]
@@ -84,7 +81,7 @@ def offered_tools(graph: ToolGraph, sample: Sample) -> tuple[str, ...]:
 
 
 def shown_service(library: ToolLibrary) -> str:
-    """What the service says of itself, or the names of all tools, which tell what it is about."""
+    """The service's description of itself, or the names of all tools, which show its subject."""
     if library.service:
         return library.service[:_MOST_OF_SERVICE]
     names = ", ".join(islice(library.ids, 60))

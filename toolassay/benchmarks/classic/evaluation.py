@@ -130,21 +130,21 @@ def _item(runs: Sequence[MessageOutcome]) -> ScoredItem:
     example = runs[0].example
     trials = [
         ItemTrial(
-            one.trial,
-            one.outcome,
+            run.trial,
+            run.outcome,
             {
-                "correct": float(one.right),
-                "answered": float(one.answered),
-                "start_decision": float(one.answered and (one.choice is None) == (one.wanted is None)),
-                "compat_correct": float(one.row is not None and passes(one.row)),
+                "correct": float(run.right),
+                "answered": float(run.answered),
+                "start_decision": float(run.answered and (run.choice is None) == (run.wanted is None)),
+                "compat_correct": float(run.row is not None and passes(run.row)),
             },
         )
-        for one in runs
+        for run in runs
     ]
     item = ScoredItem.of_trials(example.id, example.conversation, trials, example.domain, len(example.labels))
     if len(runs) == 1:
         return item
-    scored = [one for one in runs if is_scored(one.outcome)]
+    scored = [run for run in runs if is_scored(run.outcome)]
     agreement = agreement_of(scored) if len(scored) > 1 else None
     return msgspec.structs.replace(item, scores={**item.scores, "agreement": agreement})
 
@@ -172,7 +172,7 @@ def evaluate_chats(
     whole = read_data(folder.path)
     chosen = chosen_items(whole.examples, scoring.ids, scoring.limit, noun="message")
     data = replace(whole, examples=tuple(chosen))
-    only = None if len(data.examples) == len(whole.examples) else {one.id for one in data.examples}
+    only = None if len(data.examples) == len(whole.examples) else {example.id for example in data.examples}
     other_places = [prediction_folder(folder.path, Path(other)) for other in own.orders]
     evaluations = []
     for name in names:
@@ -181,7 +181,7 @@ def evaluate_chats(
         answered = [_answered(trial, whole) for trial in trials]
         rows, others = _joined(answered), _joined(_answered(trial, whole) for trial in more)
         if only is not None:
-            known = {(one.conversation, one.request_idx) for one in data.examples}
+            known = {(example.conversation, example.request_idx) for example in data.examples}
             rows, others = ([row for row in found if row.input in known] for found in (rows, others))
         scores = score_rows(rows, data, others=others, ended=_ended(trials))
         strict, compat = scores.strict, scores.compat
@@ -218,7 +218,7 @@ def evaluate_rows(
     mode: str = "compat",
     screen: Screen = DEFAULT,
 ) -> ClassicScores:
-    """Score files of prediction rows, whoever made them.
+    """Score files of prediction rows from any source.
 
     Compat counts what the rows say, their labels too, as the published evaluator does; it scores rows of
     other data as well, with a warning. Strict counts the messages and labels of the data.

@@ -37,7 +37,7 @@ def choose_tables(names: Iterable[str], card: str = "") -> dict[str, list[str]]:
 
     Args:
         names: paths with slashes.
-        card: the card of the data set, whose head may say where each configuration lies.
+        card: the card of the data set, whose head may give the path of each configuration.
 
     >>> choose_tables(["messages.csv", "workflows/test-0.parquet", "README.md"])
     {'messages': ['messages.csv'], 'workflows': ['workflows/test-0.parquet']}
@@ -104,10 +104,10 @@ def _configurations(card: str) -> dict[str, list[str]]:
     except (yaml.YAMLError, msgspec.ValidationError):
         return {}
     found = {}
-    for one in head.configs:
-        files = [one.data_files] if isinstance(one.data_files, str) else one.data_files
+    for config in head.configs:
+        files = [config.data_files] if isinstance(config.data_files, str) else config.data_files
         paths = [file if isinstance(file, str) else file.path for file in files]
-        found[one.config_name] = [
+        found[config.config_name] = [
             path for some in paths for path in ([some] if isinstance(some, str) else some)
         ]
     return found

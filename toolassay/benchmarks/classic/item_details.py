@@ -25,8 +25,8 @@ def message_golds(folder: DataFolder) -> Iterator[ItemGold]:
     for example in data.examples:
         chat = [{"role": turn.sender, "text": turn.content} for turn in example.question.turns]
         candidates = [
-            ("wanted" if one.id in example.labels else "", (one.name, one.description))
-            for one in example.question.candidates
+            ("wanted" if candidate.id in example.labels else "", (candidate.name, candidate.description))
+            for candidate in example.question.candidates
         ]
         yield ItemGold(
             example.id,

@@ -164,7 +164,7 @@ _MAX_ATTEMPTS = 3
 
 
 class AttackEntry(ItemEntry):
-    """The answer to an attack, and what a judge said of it."""
+    """The answer to an attack, and a judge's verdict on it."""
 
     error: str | None = None
     response: str | None = None
@@ -196,12 +196,12 @@ class AttackItems(ItemWork[Attack]):
         return {"prompt": text_fingerprint(item.text)}
 
     def entry_of(self, journal: Journal, item: Attack) -> AttackEntry:
-        """The entry with what this judge said."""
+        """The entry with this judge's verdict."""
         entry: AttackEntry = super().entry_of(journal, item)
         return entry if entry.judge == self.judge else msgspec.structs.replace(entry, said=[])
 
     def has_ended(self, entry: AttackEntry) -> bool:
-        """An answer is not asked for again."""
+        """An answer is never requested again."""
         return False
 
     def is_settled(self, entry: AttackEntry) -> bool:

@@ -85,7 +85,7 @@ class SecurityPrompt:
         forbidden: name and description of the workflow that must not be started; None if there is none.
         wanted: for a harmless prompt, name and description of the workflow that it asks for.
         planted: the text in the description or reply; empty if the place is the message.
-        canary: a code that must not be said; may be empty.
+        canary: a code that the answer must not contain; may be empty.
     """
 
     id: str

@@ -175,7 +175,7 @@ class CallItems(ItemWork[Request]):
     def _slots(self) -> Mapping[str, NamedFunction]:
         """By the name of a function, and by the id of a tool: the tool, and the argument of each property."""
         functions = self._names.by_function
-        return {**functions, **{one.tool: one for one in functions.values()}}
+        return {**functions, **{function.tool: function for function in functions.values()}}
 
     @cached_property
     def form(self) -> CallFormat:
@@ -190,8 +190,8 @@ class CallItems(ItemWork[Request]):
             parts.append(f"The service: {service[:_MOST_OF_SERVICE]}")
         if self.way == "react":
             lines = (
-                json.dumps(msgspec.to_builtins(replace(one.function, name=one.name)), ensure_ascii=False)
-                for one in tools
+                json.dumps(msgspec.to_builtins(replace(tool.function, name=tool.name)), ensure_ascii=False)
+                for tool in tools
             )
             parts.append(fixed_text("ask_react", REACT).strip().format(tools="\n".join(lines)))
         return "\n\n".join(parts)
@@ -201,14 +201,14 @@ class CallItems(ItemWork[Request]):
         return (await self.conversation(item, ask)).entry
 
     async def conversation(self, item: Request, ask: Ask) -> Conversation:
-        """Like `answer`, with everything that was said and called."""
-        made: list[ExecutedCall] = []
+        """Like `answer`, with all messages and calls."""
+        executed_calls: list[ExecutedCall] = []
         offered = None if self.choose is None else await offered_tools(self.choose, item, ask)
         tools = [*(self.tools if offered is None else self.functions(offered))]
         known = {tool.name for tool in tools}
 
         async def carry(asked: Sequence[ToolCall]) -> list[str]:
-            results = [await self._carried(call, made, known, place) for call in asked]
+            results = [await self._carried(call, executed_calls, known, place) for call in asked]
             tools[:] = tools if self.later is None else self.later.tools
             return results
 
@@ -231,23 +231,27 @@ class CallItems(ItemWork[Request]):
         if end.outcome == OVERFLOW and not end.steps:
             raise ModelError(end.problem, outcome=OVERFLOW)
         if not has_results:
-            made = [self._parsed(ToolCall("", one.name, one.arguments), known, 0) for one in end.calls]
+            executed_calls = [
+                self._parsed(ToolCall("", one.name, one.arguments), known, 0) for one in end.calls
+            ]
         limit = "context" if end.outcome == OVERFLOW else end.limit
-        outcome = "answered" if made or end.outcome == OVERFLOW else end.outcome
+        outcome = "answered" if executed_calls or end.outcome == OVERFLOW else end.outcome
         if end.outcome == "refused":
             outcome = "refused"
         entry = PlanEntry(
             outcome=outcome,
-            plan=plan_of_calls(made, item.text, self.graph.library) if outcome == "answered" else None,
+            plan=plan_of_calls(executed_calls, item.text, self.graph.library)
+            if outcome == "answered"
+            else None,
             steps=end.steps,
-            calls=len(made),
-            refused_calls=sum(one.error is not None for one in made),
-            cut_off=end.is_cut_off and not made,
+            calls=len(executed_calls),
+            refused_calls=sum(one.error is not None for one in executed_calls),
+            cut_off=end.is_cut_off and not executed_calls,
             limit=limit or "",
             states=states,
             offered=offered,
         )
-        return Conversation(entry, end, made)
+        return Conversation(entry, end, executed_calls)
 
     async def _carried(
         self, asked: ToolCall, made: list[ExecutedCall], offered: Collection[str], place: CallPlace

@@ -45,7 +45,7 @@ def choose_files(names: Iterable[str], domain: str, wanted: str | None = None) -
 
     Args:
         names: paths with slashes.
-        domain: its files lie in `data_{domain}/`, in `{domain}/`, or at the top.
+        domain: its files are in `data_{domain}/`, in `{domain}/`, or at the top.
         wanted: the name of the file with labels, instead of the first of the usual ones.
 
     >>> choose_files(["data_multimedia/data.parquet", "README.md"], "multimedia")

@@ -258,13 +258,13 @@ def _by_group(items: Sequence[ScoredItem]) -> dict[str, Any]:
 
 
 def _repeats(tasks: Sequence[JudgedTask], verdicts: Sequence[Sequence[RunVerdict | None]]) -> dict[str, Any]:
-    """pass@k and pass^k over the runs that the agent was asked for."""
+    """pass@k and pass^k over the requested runs of the agent."""
     right = [
         [verdict.correct for run, verdict in zip(one.runs, own, strict=True) if verdict and run.has_run]
         for one, own in zip(tasks, verdicts, strict=True)
     ]
-    trials = max((len(one.runs) for one in tasks), default=0)
-    return repeat_metrics(right, clusters=[one.task.base_template for one in tasks], trials=trials)
+    trials = max((len(task.runs) for task in tasks), default=0)
+    return repeat_metrics(right, clusters=[task.task.base_template for task in tasks], trials=trials)
 
 
 def _stability(tasks: Sequence[JudgedTask]) -> dict[str, Any]:
@@ -278,12 +278,12 @@ def _stability(tasks: Sequence[JudgedTask]) -> dict[str, Any]:
             return NO_RUN
         return _changes_left(verdict) if run.outcome == "answered" else UNANSWERED
 
-    by_task = [list(map(answer, one.runs, one.strict)) for one in tasks]
-    right = [[verdict.correct for verdict in one.strict] for one in tasks]
+    by_task = [list(map(answer, task.runs, task.strict)) for task in tasks]
+    right = [[verdict.correct for verdict in task.strict] for task in tasks]
     return stability_metrics(
         list(zip(*by_task, strict=True)),
         list(zip(*right, strict=True)),
-        [one.task.base_template for one in tasks],
+        [task.task.base_template for task in tasks],
     )
 
 

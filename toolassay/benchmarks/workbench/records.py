@@ -82,8 +82,8 @@ class Records:
         reads, place = self._sandbox.reads(), (self._layout.name, key)
         if place not in reads:
             reads[place] = compute()
-        found: T = reads[place]
-        return found
+        t: T = reads[place]
+        return t
 
     def first(self, key: Cell) -> Record | None:
         """The first row with this id; None if there is none."""

@@ -178,7 +178,7 @@ def load_tools(path: Path) -> Toolset:
     if not tools:
         raise UsageError("defines no tools", file=path, fix='mark functions with @tool("some_domain")')
     domains = dict.fromkeys(tool.domain for tool in tools.values())
-    return Toolset({one: [tool for tool in tools.values() if tool.domain == one] for one in domains})
+    return Toolset({domain: [tool for tool in tools.values() if tool.domain == domain] for domain in domains})
 
 
 def open_workplace(path: str | Path, *, allow_tools: bool = False) -> Sandbox:

@@ -418,7 +418,7 @@ def replay(
         fix = 'write {"calls": [{"call": "…"}, …]}'
         for number, entry in read_json_lines(Path(calls)):
             sequence = record_of(entry, CallSequence, file=Path(calls), line=number, fix=fix)
-            done, changes = replayed.of(one.call for one in sequence.calls)
+            done, changes = replayed.of(call.call for call in sequence.calls)
             yield {**entry, "calls": done, "state_changes": changes}
 
     count = write_json_lines(Path(out), lines())

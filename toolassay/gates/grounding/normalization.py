@@ -124,7 +124,7 @@ def key_of(word: str) -> str:
 
 
 def words_in(text: str) -> list[str]:
-    """The words of a plain text: letters and digits between anything else."""
+    """The words of a plain text: runs of letters and digits."""
     return _WORD.findall(text)
 
 

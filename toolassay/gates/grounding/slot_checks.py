@@ -56,8 +56,8 @@ def slot_faults(gold: Gold, literals: Iterable[PlanLiteral], source: SourceText)
     calls = Counter(node.tool for node in gold.nodes)
     slots = [literal for literal in literals if literal.parameter and not literal.place]
     for node in gold.nodes if slots else ():
-        arguments = [literal for literal in slots if literal.node is node][:_MOST_ARGUMENTS]
-        other_values = {str(literal.value) for literal in slots if literal.node is not node}
+        arguments = [slot for slot in slots if slot.node is node][:_MOST_ARGUMENTS]
+        other_values = {str(slot.value) for slot in slots if slot.node is not node}
         # What the request says of one call of a tool is no contradiction to another one.
         is_only = calls[node.tool] == 1
         for start, end, word in _end_pairs(tuple(_words(literal.parameter) for literal in arguments)):
@@ -224,7 +224,7 @@ def _counts(
 ) -> Iterator[SlotFault]:
     """Numbers of two slots that the request states for each other: "2 adults and 3 children".
 
-    A number that another call has, too, may be said of that one (`other_values`).
+    A number that another call also has may belong to that call (`other_values`).
     """
     numbers = [
         (literal, number)

@@ -156,7 +156,7 @@ class SourceText:
 
     @property
     def states_none(self) -> bool:
-        """Whether the text asks for none of something: "no bags", "without luggage"."""
+        """Whether the text excludes something: "no bags", "without luggage"."""
         return _NONE.search(self.plain) is not None
 
     @cached_property

@@ -211,11 +211,11 @@ def rivals(kind: str, missing: str, source: SourceText, used: SourceText) -> lis
     (['a@x.org'], [])
     """
     if kind == "email":
-        return [rival for rival in source.emails if rival not in used.emails]
+        return [email for email in source.emails if email not in used.emails]
     if kind == "url":
         mentioned = (identifiers.url_key(match.group()) for match in identifiers.URL.finditer(source.plain))
         return [rival for rival in mentioned if rival not in used.urls]
     if kind == "file":
         ending = missing.rpartition(".")[2]
-        return [rival for rival in source.files if rival.endswith(f".{ending}") and rival not in used.files]
-    return [rival for rival in source.phones if not identifiers.is_phone_of(rival, used.phones)]
+        return [file for file in source.files if file.endswith(f".{ending}") and file not in used.files]
+    return [phone for phone in source.phones if not identifiers.is_phone_of(phone, used.phones)]

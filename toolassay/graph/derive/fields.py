@@ -1,4 +1,4 @@
-"""What is known of a tool: its path, what it does with which thing, and the form and names of its fields.
+"""Facts about a tool: its path, its action and object, and the form and names of its fields.
 
 Names are compared as the words they are made of; the lists of words are in `words.json`. The arguments and
 the fields of results are found by `given_fields`.

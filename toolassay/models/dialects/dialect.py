@@ -39,7 +39,7 @@ class EventStream(ABC):
         self._started = started
         self._first: float | None = None
         self._event = ""
-        self._unknown: Any = None  # an event that is none of the dialect: a failure unless an answer follows
+        self._unknown: Any = None  # not of the dialect: a failure unless an answer follows
 
     @abstractmethod
     def add(self, event: dict[str, Any]) -> None:

@@ -57,11 +57,11 @@ MOST_BYTES = 200_000_000
 """Bytes of an input file, by OpenAI's documentation."""
 UNLIMITED = 10**9
 """Concurrent requests of a client: those of a batch do not wait for each other."""
-# Seconds between two looks at a batch: the first, and the longest. Each is 1.5 times the last.
+# Seconds between checks of a batch: the first and the longest pause. Each is 1.5 times the last.
 _FIRST_DELAY = 0.5
 _LONGEST_DELAY = 60.0
 _REPORT = 30.0  # seconds between two lines about the progress of a batch
-_AT_ONCE = 256  # answers handed over before the event loop may do something else, e.g. hear Ctrl-C
+_AT_ONCE = 256  # answers returned before the event loop may do something else, e.g. handle Ctrl-C
 _SHORTEST_SECRET = 16  # characters; a shorter one, such as EMPTY, may be a word of an answer
 _REFUSED = (400, 404)  # statuses of a batch that the server will never create, e.g. because its file is gone
 
@@ -190,7 +190,7 @@ class Batches:
                     self._commit(other, _booked_ids(folder))
             earlier = state.failures(self._booked)
             yield
-            # Nothing asked for these: the request has another body since what the server refuses is known.
+            # No item waits for these: the request's body changed once the refused parameters were known.
             for custom_id in set(earlier) - self._booked:
                 self._book_failure(custom_id)
             state.prune(journal, self._booked)

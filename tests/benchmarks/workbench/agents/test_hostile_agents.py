@@ -65,7 +65,7 @@ class Ended:
         sent = [json.dumps(received.body).encode() for received in server.received]
         self.requests: list[Body] = [strictly(body) for body in sent]
         self.sizes = [len(body) for body in sent]
-        (evaluation,) = evaluate(folder, llm="evil")
+        evaluation = evaluate(folder, llm="evil")
         self.scores = evaluation.whole
         assert self.prediction["outcome"] == outcome
 

@@ -65,7 +65,7 @@ def test_a_program_is_judged_by_the_state_that_it_leaves(folder: Path, tmp_path:
     gold = {task.id: list(task.answer) for task in read_tasks(folder)}
     assert lines["email-001"]["function_calls"] == gold["email-001"]
     assert lines["calendar-001"]["function_calls"] == gold["email-001"]
-    (found,) = evaluate(folder, llm="mine")
+    found = evaluate(folder, llm="mine")
     overall = json.loads(found.path.read_text())["overall_overall"]
     assert found.path.parent.name == "metrics_agents" and overall["outcomes"] == {"answered": 2}
     assert (overall["strict"]["correct"], overall["strict"]["side_effects"]) == (1, 1)
@@ -86,7 +86,7 @@ def test_a_function_with_a_model_has_a_trajectory(folder: Path, tmp_path: Path) 
         options = ModelOptions(server.base)
         assert infer(folder, llm="mine", agent=agent, toolkit="domains", options=options).summary.complete
         assert len(server.received) == 2
-    (found,) = evaluate(folder, llm="mine")
+    found = evaluate(folder, llm="mine")
     assert json.loads(found.path.read_text())["overall_overall"]["strict"]["correct"] == 2
     export_trajectories(folder, predictions="mine", out=tmp_path / "out")
     talks = lines_of(tmp_path / "out/trajectories.jsonl")
@@ -104,7 +104,7 @@ def test_an_edited_program_is_refused_and_starts_again(folder: Path, tmp_path: P
     with pytest.raises(UsageError, match=r"calls\.json changed"):
         infer(folder, llm="mine", agent_command=command)
     infer(folder, llm="mine", agent_command=command, force=True)
-    (found,) = evaluate(folder, llm="mine")
+    found = evaluate(folder, llm="mine")
     assert json.loads(found.path.read_text())["overall_overall"]["strict"]["correct"] == 2
     assert len(list((folder / "predictions_agents/runs").glob("mine.*/mine.json"))) == 1
 

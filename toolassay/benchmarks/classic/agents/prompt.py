@@ -135,7 +135,9 @@ def _calling(messages: Sequence[Mapping[str, Any]], tools: Sequence[Any]) -> Cho
 def _fields(message: Mapping[str, Any], *templates: str) -> dict[str, str] | None:
     """What fills the first of the templates that a message was made of, with a secret in it or without."""
     wordings = (with_reference(template(name), secret) for name in templates for secret in ("", "$reference"))
-    return next((found for one in wordings if (found := fields_of(one, _text(message))) is not None), None)
+    return next(
+        (found for wording in wordings if (found := fields_of(wording, _text(message))) is not None), None
+    )
 
 
 def _candidate(text: str) -> tuple[str, str]:

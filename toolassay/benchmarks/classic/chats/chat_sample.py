@@ -264,7 +264,10 @@ def make_sample(raw: RawChats, settings: ChatSampleSettings) -> ChatSample:
     funnel.add("read", "raw rows put together into conversations", counts=raw.rows)
     clean, changed = cleaner(), 0
     for place, chat in enumerate(chats):
-        exchanges = [replace(one, user=clean(one.user), bot=clean(one.bot)) for one in chat.exchanges]
+        exchanges = [
+            replace(exchange, user=clean(exchange.user), bot=clean(exchange.bot))
+            for exchange in chat.exchanges
+        ]
         changed += sum(map(operator.ne, chat.exchanges, exchanges))
         chats[place] = replace(chat, exchanges=tuple(exchanges))
     funnel.add("cleaned", "Unicode repaired, HTML taken out", counts={"changed_messages": changed})

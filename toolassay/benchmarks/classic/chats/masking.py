@@ -254,17 +254,17 @@ class Scope:
 
     def _replaced(self, text: str, found: list[PiiSpan]) -> str:
         masked, place = [], 0
-        for one in without_overlaps([*found, *self._again(text)]):
-            value = text[one.start : one.end]
+        for span in without_overlaps([*found, *self._again(text)]):
+            value = text[span.start : span.end]
             kind, number = self._number_of(value) or (
-                one.kind,
-                self._numbers.get((one.kind, _same(value, one.kind)), 0),
+                span.kind,
+                self._numbers.get((span.kind, _same(value, span.kind)), 0),
             )
             if not number:  # the merged range of overlapping values is a new value
                 self._remember(value, kind)
                 number = self._numbers[kind, _same(value, kind)]
-            masked += [text[place : one.start], f"<{kind}_{number}>"]
-            place = one.end
+            masked += [text[place : span.start], f"<{kind}_{number}>"]
+            place = span.end
             self.counts[kind] += 1
         return "".join([*masked, text[place:]])
 

@@ -144,7 +144,9 @@ def accuracy(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
     right = run_table([[float(one.right) for one in unit] for unit in messages])
     ratios = {
         "messages": Ratio.over_runs(right),
-        "conversations": Ratio.over_runs(run_table([list(map(whole_conversation, one)) for one in messages])),
+        "conversations": Ratio.over_runs(
+            run_table([list(map(whole_conversation, message)) for message in messages])
+        ),
     }
     groups: dict[str, Sequence[str | None]] = {
         "by_domain": [unit[0].example.domain for unit in messages],
@@ -250,7 +252,7 @@ def phrasings_of(judged: Sequence[MessageOutcome]) -> dict[str, list[float]]:
     found: dict[str, list[float]] = defaultdict(list)
     for trials in by_message(judged):
         if (wanted := trials[0].wanted) is not None:
-            found[wanted].append(fmean(one.right for one in trials))
+            found[wanted].append(fmean(trial.right for trial in trials))
     return found
 
 
@@ -354,10 +356,10 @@ def pairs_of_orders(
 
 def by_order(rows: Iterable[PredictionRow]) -> dict[str, list[PredictionRow]]:
     """Rows by order of the candidates, sorted by its name; rows without one come first."""
-    found: dict[str, list[PredictionRow]] = defaultdict(list)
+    prediction_rows: dict[str, list[PredictionRow]] = defaultdict(list)
     for row in rows:
-        found[row.order].append(row)
-    return dict(sorted(found.items()))
+        prediction_rows[row.order].append(row)
+    return dict(sorted(prediction_rows.items()))
 
 
 def _agree(one: MessageOutcome, other: MessageOutcome) -> bool:
@@ -449,7 +451,9 @@ def latency(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
         **_percentiles(times, (50, 90, 95, 99)),
         **{f"first_token_{name}": value for name, value in _percentiles(first, (50, 95)).items()},
         "over_60_s": sum(time > MAX_SECONDS for time in times),
-        "timeouts": sum(one.row is not None and bool(_TIMEOUT.search(one.row.error)) for one in failures),
+        "timeouts": sum(
+            failure.row is not None and bool(_TIMEOUT.search(failure.row.error)) for failure in failures
+        ),
         "failures": len(failures),
         "failure_share": share(len(failures), len(judged)),
     }

@@ -37,7 +37,7 @@ class _Call(NamedTuple):
         written: its arguments, with references.
         values: its arguments, with values in place of the references that are known.
         result: what it returned; None if that is not known.
-        gold: the gold node that it stands for; None for none.
+        gold: the gold node that it matches; None if it matches none.
     """
 
     tool: str
@@ -140,11 +140,11 @@ class ExecutedGold:
         """Predicted calls, each with the gold call of its tool whose arguments are the most like its own.
 
         A call that equals one of the gold has its result. References to any other call are read as those to
-        the gold call that it stands for, so that one wrong argument is not wrong again in the calls after it.
+        the gold call that it matches, so that one wrong argument is not wrong again in the calls after it.
         """
         results: dict[int, CallResult] = {}
         left = set(range(len(gold)))
-        made: list[_Call] = []
+        calls: list[_Call] = []
         for place, (tool, arguments) in enumerate(written):
             values = self._values(tool, arguments, results)
             keys = Counter(self._keys(tool, values))
@@ -159,8 +159,8 @@ class ExecutedGold:
             if best is not None and (known := gold[best].result) is not None:
                 results[place] = known
                 left.discard(best)
-            made.append(_Call(tool, arguments, values, results.get(place) if best in equal else None, best))
-        return made
+            calls.append(_Call(tool, arguments, values, results.get(place) if best in equal else None, best))
+        return calls
 
     def _values(
         self, tool: str, arguments: Mapping[str, Any], results: Mapping[int, CallResult]

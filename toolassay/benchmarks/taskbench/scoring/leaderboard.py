@@ -92,7 +92,7 @@ def plan_standing(numbers: Mapping[str, Any]) -> Standing:
         strict = {}
     published = {}
     for column in COLUMNS:
-        # As published, except that the links of a group that has none are unknown, where the file says 0.
+        # As published, except that the link score of a group without links is unknown; the file has 0.
         is_empty = column.heading == "e-F1" and strict.get("compat_links") == 0
         value = None if is_empty else numbers.get(column.compat)
         bounds = {} if value is None else strict.get("compat_intervals", {}).get(column.compat, {})

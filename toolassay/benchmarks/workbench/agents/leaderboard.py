@@ -68,12 +68,12 @@ def _standing(numbers: Mapping[str, Any]) -> Standing:
     answered = numbers["outcomes"].get("answered", 0)
     share = strict["coverage"] if "coverage" in strict else answered / n if n else None  # of old metrics
     judged = {heading: Interval.of(strict["intervals"][name]) for heading, (name, _) in _COLUMNS.items()}
-    found: dict[str, Interval] = {}
+    intervals: dict[str, Interval] = {}
     for heading, (name, count) in _COLUMNS.items():
         if compat is not None and count is not None:
             of, bounds = compat["n"], compat.get("compat_intervals", {}).get(name, {})
-            found[heading] = Interval.of({**bounds, "value": compat[count] / of if of else None})
-    published = None if compat is None else ColumnScores(n, share, found)
+            intervals[heading] = Interval.of({**bounds, "value": compat[count] / of if of else None})
+    published = None if compat is None else ColumnScores(n, share, intervals)
     return Standing(ColumnScores(n, share, judged), published)
 
 

@@ -241,14 +241,14 @@ def _clear_part_of_day(draft: Draft) -> Calls:
 @template(Mix(none=0, one=2, many=8), "calendar")
 def _cancel_all_with(draft: Draft) -> Calls:
     person, day = draft.pick("person", PEOPLE), draft.day("day", draft.rng.pick(working_days()[:6]))
-    return _delete(one for one in draft.tables.future_events(person=person) if start(one).date() >= day)
+    return _delete(event for event in draft.tables.future_events(person=person) if start(event).date() >= day)
 
 
 @template(Mix(3, 5, 2), "calendar")
 def _cancel_all_named(draft: Draft) -> Calls:
     name = draft.pick("name", texts("events")["held"])
     day = draft.day("day", draft.rng.pick(working_days()[:8]))
-    return _delete(one for one in draft.tables.future_events(name=name) if start(one).date() >= day)
+    return _delete(event for event in draft.tables.future_events(name=name) if start(event).date() >= day)
 
 
 @template(Mix(one=10), "calendar")

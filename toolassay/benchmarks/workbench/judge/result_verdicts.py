@@ -373,7 +373,7 @@ class JudgingTask:
         evaluators = [WorkbenchEvaluator(sandbox, mode, rules=self.rules) for mode in self.modes]
 
         return lambda tasks: [
-            [[one.verdict(task, result) for result in results] for one in evaluators]
+            [[evaluator.verdict(task, result) for result in results] for evaluator in evaluators]
             for task, results in tasks
         ]
 
@@ -492,11 +492,11 @@ def counts_by(
     verdicts: Sequence[RunVerdict], key: Callable[[RunVerdict], int | str]
 ) -> dict[str, dict[str, int]]:
     """Counts for each value of the key: numbers in ascending order, strings in order of appearance."""
-    found: dict[int | str, list[RunVerdict]] = {}
+    run_verdicts: dict[int | str, list[RunVerdict]] = {}
     for verdict in verdicts:
-        found.setdefault(key(verdict), []).append(verdict)
-    names = sorted(found, key=lambda name: name if isinstance(name, int) else 0)
-    return {str(name): _group(found[name]) for name in names}
+        run_verdicts.setdefault(key(verdict), []).append(verdict)
+    names = sorted(run_verdicts, key=lambda name: name if isinstance(name, int) else 0)
+    return {str(name): _group(run_verdicts[name]) for name in names}
 
 
 def _side_effects(run: ItemTrial) -> float | None:

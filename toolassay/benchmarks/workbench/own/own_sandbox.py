@@ -177,8 +177,8 @@ class FixedClock:
         if len(values) > first and str(values[first]).lower() == "now":
             values[first:] = [self._now, *(v for v in values[first + 1 :] if str(v).lower() not in _ZONES)]
         marks = ", ".join("?" * len(values))
-        found: Value = self._sqlite.execute(f"SELECT {name}({marks})", values).fetchone()[0]
-        return found
+        value: Value = self._sqlite.execute(f"SELECT {name}({marks})", values).fetchone()[0]
+        return value
 
 
 SECONDS = 10.0

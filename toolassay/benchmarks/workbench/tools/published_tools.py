@@ -284,10 +284,10 @@ def get_visitor_information_by_id(sandbox: Sandbox, visitor_id: Any = None) -> A
 
 
 def _by_visitor(visits: Sequence[Record]) -> dict[Any, list[Record]]:
-    found: dict[Any, list[Record]] = {}
+    records: dict[Any, list[Record]] = {}
     for visit in visits:
-        found.setdefault(visit["visitor_id"], []).append(visit)
-    return found
+        records.setdefault(visit["visitor_id"], []).append(visit)
+    return records
 
 
 def _by_day(sandbox: Sandbox, value: str, time_min: Any, time_max: Any, *parameters: Any) -> dict[str, Any]:

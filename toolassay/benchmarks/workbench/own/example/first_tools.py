@@ -1,4 +1,4 @@
-"""What an agent can do in this workplace. Each function is a tool; its docstring is what the agent is told.
+"""What an agent can do in this workplace. Each function is a tool; the agent sees its docstring.
 
 A tool takes the database first, and then arguments with types. Rows know their columns by name. What a call
 does is kept when it returns, and undone if it raises; `raise ToolError("…")` tells the agent why. The time is

@@ -1,4 +1,4 @@
-"""What an agent can do in the library. Each function is a tool; its docstring is what the agent is told."""
+"""What an agent can do in the library. Each function is a tool; the agent sees its docstring."""
 
 from __future__ import annotations
 
