@@ -150,9 +150,11 @@ def allowed_range(parameter: Parameter) -> Range | None:
     source = parameter.declaration
     match = _RANGE.search(parameter.description)
     if isinstance(source.get("minimum"), int | float) and isinstance(source.get("maximum"), int | float):
-        low, high = str(source["minimum"]), str(source["maximum"])
+        low = str(source["minimum"])
+        high = str(source["maximum"])
     elif match and not _LENGTH.match(parameter.description, match.end()):
-        low, high = match["low"], match["high"]
+        low = match["low"]
+        high = match["high"]
     else:
         return None
     if not re.fullmatch(_SIGNED, low) or not re.fullmatch(_SIGNED, high) or float(low) >= float(high):

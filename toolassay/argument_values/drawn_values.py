@@ -120,7 +120,9 @@ class _Draw:
         taken: Collection[str],
         extra: int,
     ) -> None:
-        self.tool, self.rng, self.fed = tool, rng, fed
+        self.tool = tool
+        self.rng = rng
+        self.fed = fed
         self.given = {_names(name): value for name, value in (given or {}).items()}
         # A name of another argument is no example: "either this or `group_ids`".
         self.taken = {*taken, *(parameter.name for parameter in tool.parameters)}
@@ -128,7 +130,7 @@ class _Draw:
         prefixes = {path[:end] for path in self.given for end in range(1, len(path) + 1)}
         include = included(fed) | prefixes
         if given is None and extra:
-            needed = {place.path[:1] for place in self._places(include)}
+            needed = {place.path[:1] for place in self._slots(include)}
             optional = dict.fromkeys(
                 value_place.path[:1] for value_place in value_places(tool, _MOST_OPTIONAL, include)
             )
@@ -136,7 +138,7 @@ class _Draw:
             include |= {*rng.sample(free, min(extra, len(free)))}
         self.include = include
 
-    def _places(self, include: frozenset[Path]) -> Sequence[ValuePlace]:
+    def _slots(self, include: frozenset[Path]) -> Sequence[ValuePlace]:
         if self.tool.input_schema is not None:
             return value_places(self.tool, 0, include)
         parameters = self.tool.parameters
@@ -150,7 +152,7 @@ class _Draw:
     def arguments(self) -> DrawnArguments:
         """The arguments; raises UnfillableError if they are not valid."""
         if self.tool.input_schema is None:
-            template: Mapping[str, Any] = {place.path[0]: place for place in self._places(self.include)}
+            template: Mapping[str, Any] = {place.path[0]: place for place in self._slots(self.include)}
         else:
             template = template_of(self.tool, 0, self.include)
         drawn = filled(template, self._value, self._size)
@@ -338,7 +340,8 @@ def _number(slot: ValuePlace, rng: Random) -> int | float:
     """A number in the bounds of the description or the schema, near a single bound; else from 1 to 99."""
     schema = slot.parameter.declaration
     if (span := allowed_range(slot.parameter)) is not None:
-        low, high = span.low, span.high
+        low = span.low
+        high = span.high
     else:
         lows, highs = (
             _numbers(schema, least, f"exclusive{least.capitalize()}") for least in ("minimum", "maximum")
@@ -348,7 +351,8 @@ def _number(slot: ValuePlace, rng: Random) -> int | float:
     digits = 0 if slot.kind == "integer" or high - low > 9 else 1 if high - low > 1 else 2
     steps = _numbers(schema, "multipleOf")
     unit = Fraction(repr(steps[0])) if steps and steps[0] > 0 else Fraction(1, 10**digits)
-    least, most = ceil(Fraction(low) / unit), Fraction(high) // unit
+    least = ceil(Fraction(low) / unit)
+    most = Fraction(high) // unit
     number = rng.randint(least, max(least, most)) * unit
     return int(number) if number.denominator == 1 else float(number)
 

@@ -55,7 +55,8 @@ def fed_arguments(sample: Sample, library: ToolLibrary) -> list[tuple[FedArgumen
     fed: list[list[FedArgument]] = [[] for _ in sample.nodes]
     for link, pairs in zip(sample.links, sample.fields, strict=False):
         for pair in pairs:
-            giver, taker = library[link.source], library[link.target]
+            giver = library[link.source]
+            taker = library[link.target]
             fed[order[link.target]].append(fed_argument(pair, order[link.source], giver, taker))
     # Nodes are in topological order: what a source shares is complete before its targets come.
     for link, pairs in sorted(
@@ -81,12 +82,14 @@ def fed_argument(pair: FieldPair, source: int, giver: Tool, taker: Tool) -> FedA
         giver: The tool of that node.
         taker: The tool with the argument.
     """
-    path, parts = parse_path(pair.source), parse_path(pair.target)
+    path = parse_path(pair.source)
+    parts = parse_path(pair.target)
     if any(parameter.name == pair.target for parameter in taker.parameters):
         parts = (pair.target,)
     if parts[-1:] == (EACH,) and EACH in path:
         parts = parts[:-1]
-    wanted, given = _kinds(parts, taker.input_schema), _kinds(path, giver.output_schema)
+    wanted = _kinds(parts, taker.input_schema)
+    given = _kinds(path, giver.output_schema)
     if wanted == {"array"} and given != {"array"}:
         if EACH not in path:
             return FedArgument(parts, source, [reference_text(Reference(source, path))], path)

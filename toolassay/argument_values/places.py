@@ -119,15 +119,15 @@ def place_of_parameter(parameter: Parameter) -> ValuePlace:
 @lru_cache(maxsize=4096)
 def value_places(tool: Tool, optional: int, include: frozenset[Path] = NO_PATHS) -> tuple[ValuePlace, ...]:
     """The places of `template_of`, in order."""
-    return tuple(_places(template_of(tool, optional, include)))
+    return tuple(_slots_in(template_of(tool, optional, include)))
 
 
-def _places(template: Any) -> Iterator[ValuePlace]:
+def _slots_in(template: Any) -> Iterator[ValuePlace]:
     if isinstance(template, ValuePlace):
         yield template
     inner = template.values() if isinstance(template, Mapping) else template if type(template) is list else ()
     for part in inner:
-        yield from _places(part)
+        yield from _slots_in(part)
 
 
 ABSENT = object()
@@ -193,7 +193,8 @@ class SchemaWalk:
     def __init__(
         self, root: Mapping[str, Any], pick: Callable[[Sequence[Any]], Any] = lambda parts: parts[0]
     ) -> None:
-        self.root, self.pick = root, pick
+        self.root = root
+        self.pick = pick
 
     def chosen(self, schema: Any, left: int = _DEEPEST) -> Mapping[str, Any]:
         """The schema with one alternative that is not null in place of all, and `allOf` and `if` merged."""
@@ -239,7 +240,8 @@ def is_statable(value: Any) -> bool:
 def _both(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
     """Two schemas that hold together, as far as properties and required names go; else the first decides."""
     both = {**second, **first}
-    properties, further = first.get("properties"), second.get("properties")
+    properties = first.get("properties")
+    further = second.get("properties")
     if isinstance(properties, Mapping) and isinstance(further, Mapping):
         common = {
             name: {"allOf": [properties[name], further[name]]} for name in properties if name in further
@@ -298,7 +300,8 @@ class _Templates(SchemaWalk):
             return None
         if not kinds.isdisjoint(SIMPLE):
             return self.place(schema, path)
-        is_list, is_deep = "array" in kinds, len(path) > _DEEPEST
+        is_list = "array" in kinds
+        is_deep = len(path) > _DEEPEST
         if self.levels > _MOST_LEVELS or self.left <= 0:
             return [] if is_list else {}
         if is_list:

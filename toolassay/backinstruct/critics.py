@@ -57,7 +57,8 @@ def rule_critic(
     >>> rule_critic(["a b", "a_b"], [], ["a b", "a b"], [])
     RuleVerdict(node=False, link=True)
     """
-    sampled_nodes, sampled_links = list(sampled_nodes), set(sampled_links)
+    sampled_nodes = list(sampled_nodes)
+    sampled_links = set(sampled_links)
     spellings = Spellings([*sampled_nodes, *(name for link in sampled_links for name in link)])
     return RuleVerdict(
         Counter(sampled_nodes) == Counter(map(spellings.read, nodes)),
@@ -161,7 +162,8 @@ def verdicts_of(gold: Gold) -> Verdicts:
 
 def passes(verdicts: Verdicts) -> dict[str, bool]:
     """Whether a sample passes, by mode; an unknown verdict of the LLM critic does not pass."""
-    rule, approved = verdicts.rule, verdicts.teacher == "pass"
+    rule = verdicts.rule
+    approved = verdicts.teacher == "pass"
     return {
         "node": rule.node,
         "link": rule.link,

@@ -69,7 +69,8 @@ def format_data(
         UsageError: `data_raw.json` is missing or malformed, or a data set may not be replaced.
         ToolassayError: `data_raw.json` is empty, or no sample has a valid label; no file is changed then.
     """
-    labeller, alignment = Labeller(library, dependency_type), Alignment()
+    labeller = Labeller(library, dependency_type)
+    alignment = Alignment()
     reasons: Counter[str] = Counter()
     seen: set[Any] = set()
     kept = refused = left_out = 0
@@ -81,7 +82,8 @@ def format_data(
         for sample in read_raw(folder.data_raw):
             gold, problems = labeller.label(sample)
             if sample.id in seen:
-                gold, problems = None, ["the id occurs twice"]
+                gold = None
+                problems = ["the id occurs twice"]
             seen.add(sample.id)
             if gold is None:
                 refused += 1

@@ -205,7 +205,9 @@ class Labeller:
             written = msgspec.convert(record.result, Instruction)
         except msgspec.ValidationError as error:
             return None, [f"the result is malformed: {error}"]
-        problems, steps, request = list[str](), written.task_steps, written.user_request
+        problems = list[str]()
+        steps = written.task_steps
+        request = written.user_request
         links = [(self._names.read(source), self._names.read(target)) for source, target in written.links]
         nodes = self._nodes(written.invoking_graph.nodes, links, problems)
         tools = {node.task for node in nodes}
@@ -252,7 +254,8 @@ class Labeller:
         references = References(tools, links)
         nodes: list[LabelNode] = []
         for index, node in enumerate(written):
-            name, values = node.tool, node.input or node.arguments
+            name = node.tool
+            values = node.input or node.arguments
             if self._kind == "resource":
                 arguments = references.resource_arguments(values, index, problems)
             else:

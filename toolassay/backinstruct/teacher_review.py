@@ -12,7 +12,8 @@ from typing import Any, Literal, NamedTuple
 
 from toolassay.models.json_answers import without_reasoning
 
-EXECUTABLE, CORRECT = "executable", "correct"
+EXECUTABLE = "executable"
+CORRECT = "correct"
 
 TeacherVerdict = Literal["pass", "fail", "unknown"]
 
@@ -72,7 +73,8 @@ def _of_json(value: Mapping[str, Any]) -> Review:
 
 def _of_values(answers: Mapping[str, bool | None], reason: str = "") -> Review | None:
     """The review; None unless both values are known."""
-    executable, correct = answers.get(EXECUTABLE), answers.get(CORRECT)
+    executable = answers.get(EXECUTABLE)
+    correct = answers.get(CORRECT)
     if executable is None or correct is None:
         return None
     conclusion = f"Executable: {_word(executable)} / Correct: {_word(correct)}"

@@ -209,8 +209,11 @@ class Count:
         *,
         clock: Clock = time.monotonic,
     ) -> None:
-        self.what, self.total, self.done = what, total, 0
-        self._figures, self._clock = figures, clock
+        self.what = what
+        self.total = total
+        self.done = 0
+        self._figures = figures
+        self._clock = clock
         self._started = clock()
         self._seen: deque[tuple[float, int, int]] = deque([(self._started, 0, 0)])
 

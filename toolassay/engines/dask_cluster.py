@@ -124,15 +124,15 @@ class _Pickler(pickle.Pickler):
 
 # Of a worker process.
 
-_place: Path | None = None
+_copies_folder: Path | None = None
 _originals: dict[str, str] = {}  # path here, path on the machine of the client
 _copying = threading.Lock()
 
 
 def fetch_into(folder: Path) -> None:
     """Set where this process puts its copies."""
-    global _place
-    _place = folder
+    global _copies_folder
+    _copies_folder = folder
 
 
 def fetched(url: str, path: str, files: list[tuple[str, str]]) -> Path:
@@ -141,10 +141,10 @@ def fetched(url: str, path: str, files: list[tuple[str, str]]) -> Path:
     Raises:
         ToolassayError: the storage cannot be read, or does not hold what was put there.
     """
-    assert _place is not None
+    assert _copies_folder is not None
     listing = hashlib.sha256(repr(files).encode()).hexdigest()
     with _copying:
-        target = _place / listing / Path(path).name
+        target = _copies_folder / listing / Path(path).name
         for name, digest in files:
             copy = target / name if name else target
             if not copy.exists():
@@ -263,7 +263,8 @@ class DaskCluster(Closable):
 
     def map(self, task: ShardTask[Shard, Result], shards: Iterable[Shard]) -> Iterator[Result]:
         """See `Engine.map`."""
-        token, pickled = f"toolassay-{uuid4().hex}", self._pickled(task)
+        token = f"toolassay-{uuid4().hex}"
+        pickled = self._pickled(task)
         with self._connection():
             self._client.register_plugin(_TaskOnWorkers(token, pickled))
         source = iter(shards)

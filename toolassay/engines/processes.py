@@ -105,7 +105,8 @@ def _end_workers(workers: Sequence[BaseProcess]) -> None:
     """
     for worker in workers:
         worker.terminate()
-    left, end = {worker.sentinel: worker for worker in workers}, time.monotonic() + _GRACE
+    left = {worker.sentinel: worker for worker in workers}
+    end = time.monotonic() + _GRACE
     while left and (seconds := end - time.monotonic()) > 0:
         for sentinel in wait(left, seconds):
             del left[sentinel]  # type: ignore[arg-type]  # a sentinel is a number here

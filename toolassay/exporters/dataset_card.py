@@ -145,7 +145,8 @@ def card(facts: CardFacts, tally: ExportTally) -> str:
     """The card: YAML front matter and Markdown."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    benchmark, gates = facts.benchmark, facts.funnel.gates if facts.funnel else {}
+    benchmark = facts.benchmark
+    gates = facts.funnel.gates if facts.funnel else {}
     environment = Environment(
         loader=PackageLoader(__package__, ""),
         undefined=StrictUndefined,
@@ -158,7 +159,8 @@ def card(facts: CardFacts, tally: ExportTally) -> str:
         "count": lambda number, noun="": count_of(number, noun) if noun else f"{number:,}",
         "escaped": markdown_escaped,
     }
-    levels, results = sorted(tally.levels.items()), [(*kind, n) for kind, n in sorted(tally.results.items())]
+    levels = sorted(tally.levels.items())
+    results = [(*kind, n) for kind, n in sorted(tally.results.items())]
     fields = [(f"`{name}`", kind, meaning) for name, kind, meaning in facts.to.fields]
     states = [[gate, *(f"{counts[state]:,}" for state in _STATES)] for gate, counts in gates.items()]
     text: str = environment.get_template("dataset_card.txt").render(

@@ -50,7 +50,8 @@ class Destination:
         Raises:
             UsageError: the folder holds files that only `force` replaces.
         """
-        path, before = self.path, _files_of_manifest(self.path)
+        path = self.path
+        before = _files_of_manifest(self.path)
         if self._force or not path.exists():
             return before
         if before is None and any(path.iterdir()):
@@ -78,7 +79,8 @@ class Destination:
             UsageError: another export is writing, or has meanwhile written files that only `force` replaces.
         """
         new = self.path.parent / f".{self.path.name}.unfinished"
-        lock, fix = f".{self.path.name}.lock", "wait until it has finished, or pass another folder with --out"
+        lock = f".{self.path.name}.lock"
+        fix = "wait until it has finished, or pass another folder with --out"
         with exclusive_folder(self.path.parent, lock, what="another export", fix=fix):
             try:
                 shutil.rmtree(new, ignore_errors=True)

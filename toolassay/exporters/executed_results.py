@@ -92,7 +92,10 @@ class ExecutedResults:
     def __init__(
         self, path: Path, lines: Mapping[str, LineRange], library: ToolLibrary, kind: DependencyType
     ) -> None:
-        self._path, self._lines, self._library, self._kind = path, lines, library, kind
+        self._path = path
+        self._lines = lines
+        self._library = library
+        self._kind = kind
         self._validators: dict[str, ArgumentValidator] = {}
 
     @classmethod
@@ -182,7 +185,8 @@ class ExecutedResults:
     def _refused(self, wrong: ExecutedCall | None, nodes: list[int], plan: CallPlan) -> RefusedCall | None:
         if wrong is None or not (wrong.error or "").strip() or wrong.node not in nodes:
             return None
-        number, call = nodes.index(wrong.node), _call_of(wrong)
+        number = nodes.index(wrong.node)
+        call = _call_of(wrong)
         # Another tool might not be among the functions that the chat offers.
         if call is None or call.tool != plan.calls[number].tool:
             return None
@@ -247,7 +251,8 @@ def grounded_answer(results: Sequence[str]) -> str:
         return shortened(_answer(results[0]), LONGEST)
     lines = [" ".join(_answer(text).split()) for text in results]
     # Short lines leave their share to longer ones.
-    lengths, left = [0] * len(lines), LONGEST - len(lines)
+    lengths = [0] * len(lines)
+    left = LONGEST - len(lines)
     for count, position in enumerate(sorted(range(len(lines)), key=lambda position: len(lines[position]))):
         lengths[position] = min(len(lines[position]), max(left // (len(lines) - count), _LEAST))
         left -= lengths[position]

@@ -143,9 +143,11 @@ def _write_functions(
 ) -> ExportedTools:
     """A list with an entry for each tool, with names that the APIs of models accept."""
     names = Names.of(library, "resource", strict=form == "anthropic")
-    document, losses = [], list[ToolNote]()
+    document = []
+    losses = list[ToolNote]()
     for tool in library:
-        name, signature = names.functions[tool.id], accepted_signature(tool)
+        name = names.functions[tool.id]
+        signature = accepted_signature(tool)
         property_names = names.parameters[tool.id] if tool.input_schema else {}
         document.append(entry(name, signature._replace(schema=renamed(signature.schema, property_names))))
         changed = {old: new for old, new in property_names.items() if new != old}.items()
@@ -200,7 +202,8 @@ def write_mcp(library: ToolLibrary) -> ExportedTools:
     servers: dict[str, list[dict[str, Any]]] = {}
     losses: list[ToolNote] = []
     for tool in library:
-        signature, server = signature_of(tool), tool.source.get("server")
+        signature = signature_of(tool)
+        server = tool.source.get("server")
         entry = {"name": tool.id, "description": signature.description, "inputSchema": signature.schema}
         if tool.output_schema is not None and tool.output_schema.get("type") == "object":
             entry["outputSchema"] = dict(tool.output_schema)

@@ -64,7 +64,9 @@ class ExportFiles:
     """
 
     def __init__(self, form: ExportFormat, folder: Path, chats: Chats) -> None:
-        self._format, self._folder, self._chats = form, folder, chats
+        self._format = form
+        self._folder = folder
+        self._chats = chats
         self._writers: dict[str, Writer] = {}
         self._splits: set[str] = set()
 

@@ -78,7 +78,8 @@ class OpenAiFormat(ChatFormat):
         >>> messages[1].tool_calls[0].function
         CalledFunction(name='Paint_it', arguments='{"text": "cat"}')
         """
-        names, style = chats.names, chats.style
+        names = chats.names
+        style = chats.style
 
         def called(call: ChatCall) -> MessageCall:
             arguments = arguments_of(call.call, names)

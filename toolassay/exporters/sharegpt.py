@@ -66,7 +66,8 @@ class ShareGptFormat(ChatFormat):
 
     def line(self, plan: CallPlan, chats: Chats, results: PlanResults | None) -> ConversationLine:
         """The conversation of a plan."""
-        names, style = chats.names, chats.style
+        names = chats.names
+        style = chats.style
         turns = chat_turns(plan, style, results)
         conversation = [ConversationTurn("human", plan.request)]
         for turn in turns:

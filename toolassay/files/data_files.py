@@ -295,13 +295,15 @@ def line_ranges(path: Path, lines: int, *, fix: str | None = None) -> Iterator[L
         UsageError: missing or unreadable.
     """
     with _opened(path, fix) as stream:
-        number, start = 1, 0
+        number = 1
+        start = 0
         while data := b"".join(islice(stream, lines)):
             # As for Python's text files, a carriage return without a line feed ends a line, too.
             ends = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
             length = ends if data.endswith((b"\n", b"\r")) else ends + 1
             yield LineRange(number, length, start, len(data), zlib.crc32(data))
-            number, start = number + length, start + len(data)
+            number = number + length
+            start = start + len(data)
 
 
 def _opened(path: Path, fix: str | None) -> IO[bytes]:
@@ -359,7 +361,8 @@ def read_json_lines(path: Path, *, lines: LineRange | None = None, fix: str | No
     first = 1 if lines is None else lines.number
     stream = io.TextIOWrapper(source, encoding="utf-8-sig" if is_first else "utf-8")
     with stream:
-        number, text = 0, ""
+        number = 0
+        text = ""
         try:
             for number, text in enumerate(stream, start=first):
                 if text.strip():
@@ -520,7 +523,8 @@ def line_of_item(path: Path, name: str | None, number: int, *, key: str | None =
 def _members(text: str, start: int) -> Iterator[tuple[str | int | None, int]]:
     """Yield each key of the JSON object at `start`, or number of the list, and the place of its value."""
     sign = text[start]
-    offset, number = _skip(text, start + 1), 0
+    offset = _skip(text, start + 1)
+    number = 0
     while sign in "{[" and text[offset] not in "}]":
         number += 1
         key: str | int = number

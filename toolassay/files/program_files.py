@@ -214,7 +214,8 @@ def _imported(text: str, path: Path) -> Iterator[_Mention]:
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
-            level, module = getattr(node, "level", 0), getattr(node, "module", None)
+            level = getattr(node, "level", 0)
+            module = getattr(node, "module", None)
             beside = path.parents[min(max(level, 1), len(path.parents)) - 1]
             folders = [beside] if level else [beside, *map(Path, ("", "src", *sys.path))]
             for alias in node.names:

@@ -105,7 +105,8 @@ class Workbook:
             choices: drop-down lists.
             freeze: the first cell that scrolls.
         """
-        excel, sheet = self._openpyxl, self._book.create_sheet(title)
+        excel = self._openpyxl
+        sheet = self._book.create_sheet(title)
         letters = {column: excel.utils.get_column_letter(at) for at, column in enumerate(widths, start=1)}
         for column, letter in letters.items():
             self._fill(sheet[f"{letter}1"], column)
@@ -124,7 +125,8 @@ class Workbook:
             rule = excel.worksheet.datavalidation.DataValidation(
                 type="list", formula1=formula, allow_blank=True, showErrorMessage=True
             )
-            rule.errorTitle, rule.error = "Not in the list", f"Choose {what}, or leave the cell empty."
+            rule.errorTitle = "Not in the list"
+            rule.error = f"Choose {what}, or leave the cell empty."
             rule.add(f"{letters[columns[0]]}2:{letters[columns[-1]]}{last}")
             sheet.add_data_validation(rule)
 

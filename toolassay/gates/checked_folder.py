@@ -64,7 +64,8 @@ def _lines_of(
     gold: Gold, checked: CheckedSample, repairs: Sequence[Repair], origin: Mapping[str, Any]
 ) -> Iterator[Line]:
     """The lines of one sample for the files; `checked` is its line in `gates.jsonl`, `origin` is added."""
-    line, label = msgspec.to_builtins(checked), {**gold.record, **origin}
+    line = msgspec.to_builtins(checked)
+    label = {**gold.record, **origin}
     values: list[tuple[Output, Mapping[str, Any]]] = [("gates", line)]
     values += [("repairs", {"id": gold.id, **change._asdict()}) for change in repairs]
     if checked.level in _KEPT:
@@ -78,10 +79,16 @@ def _lines_of(
 CHECKED = "checked"
 """Key of `benchmark.json` that marks the output of a check."""
 QUARANTINE = "quarantine"
-GATES, REJECTED, REPAIRS = "gates.jsonl", "rejected.json", "repairs.jsonl"
-FUNNEL, FUNNEL_PAGE, FUNNEL_PICTURE = "funnel.json", "funnel.md", "funnel.png"
+GATES = "gates.jsonl"
+REJECTED = "rejected.json"
+REPAIRS = "repairs.jsonl"
+FUNNEL = "funnel.json"
+FUNNEL_PAGE = "funnel.md"
+FUNNEL_PICTURE = "funnel.png"
 _LOCK = ".check.lock"
-_SHA, _FROM, _WRITING = "data_sha256", "from", "writing"
+_SHA = "data_sha256"
+_FROM = "from"
+_WRITING = "writing"
 _ABOUT = ("source", "generation", WRITTEN)
 """Keys of `benchmark.json` about the origin of a set; they are copied, as they also hold for its parts."""
 
@@ -349,7 +356,8 @@ class CheckTask:
         gates_for = self.recipe.build()
 
         def check(part: LabelPart) -> CheckedPart:
-            checked, gates = CheckedPart(GateFunnel(self.recipe.names)), gates_for(part.known)
+            checked = CheckedPart(GateFunnel(self.recipe.names))
+            gates = gates_for(part.known)
             read = list(self.reader.repaired(part.lines))
             inspections = inspect([gold for gold, _ in read], gates)
             for inspection, (_, repairs) in zip(inspections, read, strict=True):
@@ -377,7 +385,9 @@ class CheckTask:
                 origin = {**self.origin, JUDGED_BY: [name for gate in critics for name in gate.judges(gold)]}
                 if inspection.states.get(ExecutionGate.name) == "not applicable":
                     origin.pop("executor", None)
-            level, findings, states = inspection.level, inspection.findings, inspection.states
+            level = inspection.level
+            findings = inspection.findings
+            states = inspection.states
             line = CheckedSample(gold.id, level, findings, states, len(repairs) or UNSET, verdicts)
             part.lines += _lines_of(gold, line, repairs, origin)
 

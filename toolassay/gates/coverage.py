@@ -77,9 +77,11 @@ class Coverage:
     """
 
     def __init__(self, graph: ToolGraph, left_out: Mapping[str, str] | None = None) -> None:
-        self.graph, self._left_out = graph, left_out or {}
+        self.graph = graph
+        self._left_out = left_out or {}
         self._counts = SampleCounts()
-        self._tools, self._edges = self._counts.tools, self._counts.edges
+        self._tools = self._counts.tools
+        self._edges = self._counts.edges
 
     def extend(self, counts: SampleCounts) -> None:
         """Add the counts of the samples that follow."""
@@ -112,7 +114,8 @@ class Coverage:
 
     def to_json(self) -> dict[str, Any]:
         """The object under `coverage` in `funnel.json`."""
-        tools, edges = self.tools, self.edges
+        tools = self.tools
+        edges = self.edges
         bare_edges = [edge for edge, count in edges.items() if not count]
         return {
             "tools": {
@@ -136,7 +139,8 @@ class Coverage:
 
     def lines(self) -> list[str]:
         """What the screen says: how many tools and edges have a passing sample, which have none, and why."""
-        tools, edges = self.tools, self.edges
+        tools = self.tools
+        edges = self.edges
         bare_tools = [name for name, count in tools.items() if not count]
         bare_edges = [edge for edge, count in edges.items() if not count]
         lines = [

@@ -152,7 +152,8 @@ def _kind_fit(value: Any, kind: str, source: Mapping[str, Any]) -> Fit:
             return FITS
         is_written = kind in ("string", "date", "time", "date-time", "phone")
         return doubtful("a number") if is_written else wrong("a number")
-    is_truth, is_object = isinstance(value, bool), isinstance(value, Mapping)
+    is_truth = isinstance(value, bool)
+    is_object = isinstance(value, Mapping)
     has_kind = (is_truth and kind == "boolean") or (is_object and kind == "object")
     return FITS if has_kind else wrong(_form(value))
 
@@ -190,7 +191,8 @@ def literal_fit(literal: str, kind: str, families: Collection[str] = MEDIA) -> F
     >>> literal_fit("example.wav", "image").what, literal_fit("a red fox", "text").fits
     ('an audio file', True)
     """
-    family, content = family_of(kind), content_of(literal)
+    family = family_of(kind)
+    content = content_of(literal)
     if kind.casefold() in _ANYTHING.split() or family in content.kinds:
         return FITS
     if family in MEDIA:

@@ -32,7 +32,8 @@ class RepeatGate:
     """
 
     def __init__(self, name: str, findings: Mapping[str | int, Finding]) -> None:
-        self._name, self._findings = name, findings
+        self._name = name
+        self._findings = findings
 
     @property
     def name(self) -> str:
@@ -56,7 +57,8 @@ class RepeatGate:
         return [repeat] if repeat else []
 
 
-DUPLICATE, CONTAMINATION = "duplicate", "contamination"
+DUPLICATE = "duplicate"
+CONTAMINATION = "contamination"
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,8 @@ class _Set:
     """Labels for the search, with the id and line of each for reasons: an item does not hold both."""
 
     def __init__(self, labels: LabelledSet, engine: Engine) -> None:
-        self._labels, self._engine = labels, engine
+        self._labels = labels
+        self._engine = engine
         self._ids, self._lines = CompactTexts(), array("q")
 
     def __iter__(self) -> Iterator[Item]:

@@ -212,7 +212,9 @@ def level_of(states: Iterable[State]) -> Level:
 # Reasons are shown in lists and table cells: a longer quotation would hide the sentence around it.
 _LONGEST_QUOTE = 60
 _short = reprlib.Repr()
-_short.maxlevel, _short.maxstring, _short.maxother = 3, _LONGEST_QUOTE, _LONGEST_QUOTE
+_short.maxlevel = 3
+_short.maxstring = _LONGEST_QUOTE
+_short.maxother = _LONGEST_QUOTE
 
 
 def shown(value: Any) -> str:

@@ -170,10 +170,8 @@ def _inspection(gold: Gold, gates: Sequence[Gate], findings_by_gate: Sequence[li
         gate.name: state_of(gate_findings)
         for gate, gate_findings in zip(gates, findings_by_gate, strict=True)
     }
-    findings, name = (
-        [finding for gate_findings in findings_by_gate for finding in gate_findings],
-        GroundingGate.name,
-    )
+    findings = [finding for gate_findings in findings_by_gate for finding in gate_findings]
+    name = GroundingGate.name
     if states.get(name) == "quarantine":
         critic = next((gate.confirmed_by(gold) for gate in gates if isinstance(gate, TeacherGate)), "")
         if critic:
@@ -295,7 +293,8 @@ class GateRecipe:
         Raises:
             UsageError: a file cannot be read, or a selected gate is not installed here.
         """
-        background, rules = self.background, rule_gates(self.background)
+        background = self.background
+        rules = rule_gates(self.background)
         execution: ExecutionGate | None = None
         opinion: SecondOpinionGate | None = None
         if self.executions is not None and ExecutionGate.name in self.names:
@@ -415,7 +414,8 @@ class GateFunnel:
     @property
     def rows(self) -> list[FunnelRow]:
         """The gates from first to last; the samples that leave one enter the next."""
-        rows, entering = [], self.total
+        rows = []
+        entering = self.total
         for gate in self.judging:
             held = self._held[gate]
             leaving = entering - held["reject"] - held["quarantine"]

@@ -85,7 +85,8 @@ class GraphGate(RuleGate):
 
     def _nodes(self, gold: Gold, sampled: Sequence[str]) -> list[Finding]:
         names = Spellings([*sampled, *(end for link in sample_of(gold)[1] or () for end in link)])
-        had, wanted = Counter(names.read(node.tool) for node in gold.nodes), Counter(sampled)
+        had = Counter(names.read(node.tool) for node in gold.nodes)
+        wanted = Counter(sampled)
         if had == wanted:
             return []
         reason = _difference(listed((wanted - had).elements()), listed((had - wanted).elements()))
@@ -105,11 +106,13 @@ class GraphGate(RuleGate):
 
     def _possible(self, gold: Gold) -> list[Finding] | None:
         """Links that the tool graph does not have; None if it cannot decide about any link of the plan."""
-        graph, library = self.background.graph, self.background.library
+        graph = self.background.graph
+        library = self.background.library
         by_types = self.background.kind == "resource"
         if not by_types and (graph is None or graph.is_implied):
             return None  # any order is possible
-        findings, looked = [], False
+        findings = []
+        looked = False
         for link in dict.fromkeys(gold.links):
             source, target = map(self._names.meant, link)
             if source is None or target is None or source == target:
@@ -117,10 +120,12 @@ class GraphGate(RuleGate):
             looked = True
             if graph is not None and graph.link_types(source, target):
                 continue
-            first, second = library[source], library[target]
+            first = library[source]
+            second = library[target]
             typed = by_types and first.is_resource and second.is_resource
             if typed and not can_feed(first, second, self.background):
-                gives, takes = ", ".join(first.outputs) or "nothing", ", ".join(second.inputs) or "nothing"
+                gives = ", ".join(first.outputs) or "nothing"
+                takes = ", ".join(second.inputs) or "nothing"
                 why = f"'{source}' gives {gives}, '{target}' takes {takes}"
                 reason = f"the link {_arrow(link)} is impossible: {why}"
                 findings.append(Finding(self.name, "reject", reason, place_of(gold, link)))
@@ -131,7 +136,8 @@ class GraphGate(RuleGate):
 
     def _shape(self, gold: Gold) -> list[Finding]:
         """One finding if the label calls the plan a chain or a single call, and its links form neither."""
-        declared, tools = gold.record.get("type"), [node.tool for node in gold.nodes]
+        declared = gold.record.get("type")
+        tools = [node.tool for node in gold.nodes]
         if declared not in ("single", "chain") or not tools or len(set(tools)) < len(tools):
             return []
         if gold.record.get("task_links") is None:
@@ -150,7 +156,8 @@ def sample_of(gold: Gold) -> tuple[Sequence[str] | None, Sequence[Ends] | None]:
 
     An empty list of sampled nodes beside a plan with nodes counts as absent, not as "nothing was sampled".
     """
-    nodes, links = gold.sampled_nodes, gold.sampled_links
+    nodes = gold.sampled_nodes
+    links = gold.sampled_links
     if not nodes and gold.nodes:
         return None, links or None
     return nodes, links
@@ -331,7 +338,8 @@ class WiringGate(RuleGate):
     def _argument(
         self, argument: PlanValue, node: GoldNode, reader: ReferenceReader, wiring: _Wires
     ) -> list[Finding]:
-        text, where = str(argument.value), argument.where
+        text = str(argument.value)
+        where = argument.where
         reading = reader.read(text, node.place)
         if reading is None:
             return []
@@ -368,12 +376,11 @@ class WiringGate(RuleGate):
         if reading.spelling in ("inside", "published"):
             if reading.spelling == "published" and not (reading.path and self.background.kind != "schema"):
                 return []
-            state, reason = (
-                "quarantine",
-                "has a reference inside a text, where only a whole argument can be one",
-            )
+            state = "quarantine"
+            reason = "has a reference inside a text, where only a whole argument can be one"
         elif reading.spelling == "near":
-            state, reason = "reject", f"is not spelled like a reference: <node-{reading.places[0]}>"
+            state = "reject"
+            reason = f"is not spelled like a reference: <node-{reading.places[0]}>"
         elif reading.spelling == "name":
             if temporal and text.strip() == reader.tools[reading.places[0]]:
                 return []  # published temporal plans refer so
@@ -390,13 +397,17 @@ class WiringGate(RuleGate):
         is_repeated: bool,
     ) -> Iterator[Finding]:
         """Findings if the output has another type than the tool takes, or lacks the part that is named."""
-        source, target = self._names.meant(reader.tools[reference.node] or ""), self._names.meant(node.tool)
+        source = self._names.meant(reader.tools[reference.node] or "")
+        target = self._names.meant(node.tool)
         if source is None or target is None:
             return
-        first, second = self.background.library[source], self.background.library[target]
-        text, where = str(argument.value), argument.where
+        first = self.background.library[source]
+        second = self.background.library[target]
+        text = str(argument.value)
+        where = argument.where
         if second.inputs and first.is_resource and not can_feed(first, second, self.background):
-            gives, takes = ", ".join(first.outputs) or "nothing", ", ".join(second.inputs)
+            gives = ", ".join(first.outputs) or "nothing"
+            takes = ", ".join(second.inputs)
             reason = f"{shown(text)} is the output of '{source}' ({gives}), but '{target}' takes {takes}"
             yield self._say("reject", reason, where)
         if self.background.kind == "schema":
@@ -466,7 +477,8 @@ class WiringGate(RuleGate):
         return findings
 
     def _is_order_only(self, link: Ends) -> bool:
-        library, graph = self.background.library, self.background.graph
+        library = self.background.library
+        graph = self.background.graph
         if self.background.kind == "schema":
             # A link that the graph does not have is a matter of the gate "graph".
             dependency = graph.dependency(*link) if graph is not None else None
@@ -488,7 +500,8 @@ class WiringGate(RuleGate):
         steps, nodes = orders_of(gold)
         findings = []
         for link in dict.fromkeys(gold.links):
-            by_steps, by_nodes = is_in_order(steps, link), is_in_order(nodes, link)
+            by_steps = is_in_order(steps, link)
+            by_nodes = is_in_order(nodes, link)
             if by_steps is False and by_nodes is not True:
                 reason = f"the link {shown(link[0])} -> {shown(link[1])} contradicts the order of the steps"
                 findings.append(self._say("reject", reason, place_of(gold, link)))

@@ -77,9 +77,12 @@ class LabelledSet:
         Raises:
             UsageError: the file is missing, malformed (with the line) or empty.
         """
-        stamp, parts = stamp_of(path), list(line_ranges(path, SHARD, fix=made_by("format")))
+        stamp = stamp_of(path)
+        parts = list(line_ranges(path, SHARD, fix=made_by("format")))
         # By a hash of 64 bits, to save memory: two of a million ids share one with probability 3e-8.
-        first, repeated, size = dict[int, int](), dict[int, int](), 0
+        first = dict[int, int]()
+        repeated = dict[int, int]()
+        size = 0
         for number, record in read_labels(path):
             size += 1
             earlier = first.setdefault(hash(key_of(record["id"])), number)
@@ -116,7 +119,8 @@ class Selected:
     """
 
     def __init__(self, labels: LabelledSet, lines: frozenset[int]) -> None:
-        self._labels, self.lines = labels, lines
+        self._labels = labels
+        self.lines = lines
 
     def __len__(self) -> int:
         return len(self.lines)

@@ -133,11 +133,9 @@ def _spans(text: str, parameters: Collection[str]) -> Iterator[tuple[Rule, int, 
         return
     for match in _REPEATED.finditer(unquoted) if _may_repeat(unquoted.split()) else ():
         # "again and again and again": the run goes on, so that it is meant.
-        run, before, after = (
-            match[1].split(),
-            unquoted[: match.start()].split(),
-            unquoted[match.end() :].split(),
-        )
+        run = match[1].split()
+        before = unquoted[: match.start()].split()
+        after = unquoted[match.end() :].split()
         if run[-1:] != before[-1:] and run[0] != "".join(after[:1]).strip(".,;!?"):
             yield "repeated text", *match.span()
     earlier: set[tuple[str, ...]] = set()

@@ -86,7 +86,9 @@ class ToolNameFinder:
                     continue
                 row = row or list(_WORD.finditer(text))
                 matches = row[position : position + length]
-                gaps, start, end = _gaps(text, matches), matches[0].start(), matches[-1].end()
+                gaps = _gaps(text, matches)
+                start = matches[0].start()
+                end = matches[-1].end()
                 fits = gaps == name.gaps or all(_GAP.fullmatch(gap) for gap in gaps)
                 if fits and not _is_inside(text, start, end):
                     yield NamePlace(name, start, end, gaps)
@@ -152,7 +154,8 @@ def naming(text: str, occurrence: NamePlace, *, in_value: bool = False, shouted:
     """
     before = text[max(0, occurrence.start - _NEARBY) : occurrence.start]
     behind = text[occurrence.end : occurrence.end + _NEARBY]
-    surface, is_one_word = text[occurrence.start : occurrence.end], len(occurrence.name.words) == 1
+    surface = text[occurrence.start : occurrence.end]
+    is_one_word = len(occurrence.name.words) == 1
     called = _TOOL_BEHIND.match(behind) is not None or _TOOL_BEFORE.search(before) is not None
     if re.match(rf"[{_EAST}]", surface):  # the words of such a name are those for its task
         return "yes" if called else "no"

@@ -62,7 +62,8 @@ class PlanGate(RuleGate):
 
     def __init__(self, background: Background) -> None:
         super().__init__(background)
-        self._library, self._graph = background.library, background.graph
+        self._library = background.library
+        self._graph = background.graph
         self._kind = background.kind
         # What calls that read or remove need says which thing they are about.
         self._addresses = {
@@ -97,7 +98,8 @@ class PlanGate(RuleGate):
         return findings
 
     def _alone(self, call: _Call) -> Iterator[Finding]:
-        tool, where = call.tool, call.node.where
+        tool = call.tool
+        where = call.node.where
         given = {name for name, value in call.values.items() if not is_empty(value)}
         if _alters(tool):
             needed = {parameter.name for parameter in tool.parameters if is_required(parameter, tool)}
@@ -130,7 +132,8 @@ class PlanGate(RuleGate):
             if allowed and value.casefold() not in allowed:
                 reason = f"'{parameter.name}' of '{tool.id}' takes {listed(allowed)}; got {shown(value)}"
                 yield _finding("quarantine", reason, where)
-            attribute, is_address = meaning_of(parameter.name).attribute, EMAIL.fullmatch(value) is not None
+            attribute = meaning_of(parameter.name).attribute
+            is_address = EMAIL.fullmatch(value) is not None
             is_either = "mail" in parameter.description.casefold()  # "an e-mail address or the id of a user"
             is_wrong = attribute in IDENTITIES and is_address and not is_either
             if is_wrong or (attribute == "email" and "@" not in value):
@@ -151,7 +154,8 @@ class PlanGate(RuleGate):
         for source, target in dict.fromkeys(gold.links):
             link = self._graph and self._graph.dependency(source, target)
             for pair in link.shared if link and {source, target} <= once.keys() else ():
-                first, second = once[source].values.get(pair.source), once[target].values.get(pair.target)
+                first = once[source].values.get(pair.source)
+                second = once[target].values.get(pair.target)
                 if (
                     None not in (first, second)
                     and first != second
@@ -252,5 +256,6 @@ def _identifies(name: str, things: list[tuple[str, ...]]) -> bool:
 
 def _is_same(name: str, other_name: str) -> bool:
     """Whether two arguments may name the same thing: `id` and `note_id`, not `owner` and `note_id`."""
-    first, second = meaning_of(name), meaning_of(other_name)
+    first = meaning_of(name)
+    second = meaning_of(other_name)
     return not first.thing or not second.thing or bool(same_thing(first.thing, second.thing))

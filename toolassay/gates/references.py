@@ -410,10 +410,12 @@ def fault_of(
     """
     names = [part for part in reference.path if isinstance(part, str) and part != EACH]
     things = [owner.thing[-1] for owner in things_of_tool(source, None)[:1]]
-    given, taken = meaning_of([*things, *names][-1] if names or things else ""), meaning_of(argument)
+    given = meaning_of([*things, *names][-1] if names or things else "")
+    taken = meaning_of(argument)
     if given.attribute in IDENTITIES and taken.attribute and not attribute_fit("id", taken.attribute):
         return "quarantine", f"it is an id, and '{argument}' of '{target.id}' is another kind of value"
-    graph, path = background.graph, _plain(reference.path)
+    graph = background.graph
+    path = _plain(reference.path)
     link = graph.dependency(source.id, target.id) if graph is not None and not graph.is_implied else None
     fields = link.fields if link is not None else ()
     if path in (

@@ -122,7 +122,8 @@ def _repair_links(record: Record, background: Background, repairs: list[Repair])
     if len(set(tools)) < len(tools):
         return record
     for key in ("task_links", "sampled_links"):
-        links, unique = _items_of(record, key), list[Any]()
+        links = _items_of(record, key)
+        unique = list[Any]()
         for index, link in enumerate(links):
             if link in unique:
                 repairs.append(Repair("duplicate link", f"{key}[{index}]", link, None))
@@ -194,7 +195,8 @@ def _with_texts(node: Any, respell: Callable[[str], str]) -> Any:
 
 def _meant(reference: _PlanReference, gold: Gold, background: Background) -> str | None:
     """The spelling of a reference that the links of the plan confirm; None if they do not."""
-    reading, target = reference.reading, reference.node
+    reading = reference.reading
+    target = reference.node
     if reading.spelling == "near":
         return f"<node-{reading.places[0]}>"
     if reading.spelling == "placeholder" and reading.step is not None and background.kind != "temporal":
@@ -216,8 +218,10 @@ def _meant(reference: _PlanReference, gold: Gold, background: Background) -> str
 
 def _flows(source: int, target: int, gold: Gold, background: Background) -> bool:
     """Whether the plan links two nodes, and an output of the first fits an input of the second."""
-    tools, library = {node.place: node.tool for node in gold.nodes}, background.library
-    giver, taker = tools.get(source), tools.get(target)
+    tools = {node.place: node.tool for node in gold.nodes}
+    library = background.library
+    giver = tools.get(source)
+    taker = tools.get(target)
     if (
         giver is None
         or taker is None
@@ -234,7 +238,8 @@ def _repair_order(record: Record, background: Background, repairs: list[Repair])
     Steps move with the nodes if they have the order of the nodes. Otherwise they stay, because published
     nodes are sorted by name and their steps by execution.
     """
-    gold, nodes = _gold_of(record), _items_of(record, "task_nodes")
+    gold = _gold_of(record)
+    nodes = _items_of(record, "task_nodes")
     references = list(_references_of(gold))
     if len(gold.nodes) != len(nodes) or any(
         reference.reading.spelling not in ("published", "name") for reference in references
@@ -269,7 +274,8 @@ def _agree(wires: Sequence[tuple[int, int]], gold: Gold, background: Background)
     tools = [node.tool for node in gold.nodes]
     if any(source == target or source >= len(tools) for source, target in wires):
         return False
-    ends, links = {(tools[source], tools[target]) for source, target in wires}, set(gold.links)
+    ends = {(tools[source], tools[target]) for source, target in wires}
+    links = set(gold.links)
     if background.kind == "schema":
         ends = {end for end in ends if end in links or not leads_to(*end, links)}
     return gold.record.get("task_links") is None or ends <= links

@@ -231,7 +231,8 @@ class SchemaGate(RuleGate):
     def _named(self, node: GoldNode, tool: Tool, reader: ReferenceReader) -> Iterator[Finding]:
         """Findings on the arguments of a tool with named parameters."""
         parameters, names, needs = self._declared[tool.id]
-        given, empty = set[str](), set[str]()
+        given = set[str]()
+        empty = set[str]()
         values: dict[str, tuple[Any, int]] = {}  # with the place of each in the list of arguments
 
         def takes() -> str:
@@ -307,7 +308,8 @@ class SchemaGate(RuleGate):
             reader: of the plan.
             lacks: whether a missing argument is reported already.
         """
-        validator, is_reference = self._validators[tool.id], reference_test(reader, node.place)
+        validator = self._validators[tool.id]
+        is_reference = reference_test(reader, node.place)
         given = {name: value for name, (value, _) in values.items()}
         parameters, _, needs = self._declared[tool.id]
         needed = {*needs, *(given.keys() - parameters.keys())}
@@ -348,7 +350,8 @@ class SchemaGate(RuleGate):
         wanted = takes(tool, path, is_whole=not reading.path)
         if not part.shapes or not wanted or part.shapes & wanted:
             return None
-        gives, needs = " or ".join(sorted(part.shapes)), " or ".join(sorted(wanted))
+        gives = " or ".join(sorted(part.shapes))
+        needs = " or ".join(sorted(wanted))
         return f"'{place_text(path)[1:]}' of '{tool.id}' takes {needs}; {shown(text)} is {gives}"
 
     # Resource tools

@@ -172,7 +172,8 @@ def _disputed(wanted: Plan, plans: Sequence[Plan]) -> str:
     gold = _slots(wanted, list(range(len(wanted.names))))
     disputes = []
     for slot in dict.fromkeys([*gold, *(slot for plan in given for slot in plan)]):
-        gold_values, votes = gold.get(slot, ()), Counter(plan.get(slot, ()) for plan in given)
+        gold_values = gold.get(slot, ())
+        votes = Counter(plan.get(slot, ()) for plan in given)
         longest = max(len(value.split()) for values in (gold_values, *votes) for value in values)
         majority, count = votes.most_common(1)[0]
         if count > 1 and not votes[gold_values] and longest <= _MOST_WORDS:

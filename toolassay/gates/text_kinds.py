@@ -154,7 +154,8 @@ def content_of(literal: str) -> Content:
         return _address(text)
     if len(text) > _LONGEST_NAME:
         return Content(frozenset({"text"}), "a plain text")
-    kinds, one_word = _kinds_by_ending(text), not re.search(r"\s", text)
+    kinds = _kinds_by_ending(text)
+    one_word = not re.search(r"\s", text)
     is_host = one_word and _HOST.fullmatch(text) is not None
     if is_host and (not kinds or "/" in text or text.casefold().startswith("www.")):
         return _address(f"http://{text}")

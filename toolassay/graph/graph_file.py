@@ -167,7 +167,8 @@ class LinkReader:
         """The links of an entry: one, or in a resource graph without a given type one per shared type."""
         if not isinstance(link, dict):
             raise self.fail(f"link {number} is not an object", 'write {"source": …, "target": …}', number)
-        source, target = self.end(number, link, "source"), self.end(number, link, "target")
+        source = self.end(number, link, "source")
+        target = self.end(number, link, "target")
         written_type = link.get("type")
         if written_type is not None and not isinstance(written_type, str):
             raise self.fail(f"the type of link {number} is not text", "name a type", number, "type")

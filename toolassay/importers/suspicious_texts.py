@@ -80,7 +80,8 @@ def _reasons(text: str) -> tuple[str, ...]:
     """What is suspicious about a text; cached, because the parameters of a document repeat."""
     reasons = []
     if instruction := _INSTRUCTIONS.search(text):
-        start, end = max(0, instruction.start() - 20), instruction.end() + 20
+        start = max(0, instruction.start() - 20)
+        end = instruction.end() + 20
         reasons.append(f"instructs the model: “{shown(text[start:end])}”")
     hidden = sorted({match[0] for match in _UNUSUAL.finditer(text) if _is_hidden(text, match.start())})
     if hidden:

@@ -86,7 +86,8 @@ def apply_proposals(
 
 def _link(before: Dependency | None, flows: Sequence[ProposedLink], library: ToolLibrary) -> Dependency:
     first = flows[0]
-    source, target = library[first.source], library[first.target]
+    source = library[first.source]
+    target = library[first.target]
     names = {parameter.name for parameter in source.parameters}
     shared = (
         before.shared
@@ -121,7 +122,8 @@ def problem_of(link: ProposedLink, library: ToolLibrary, subjects: Collection[st
     unknown = [name for name in (link.source, link.target) if name not in library]
     if unknown or link.source == link.target:
         return f"there is no tool '{unknown[0]}'" if unknown else "a tool does not feed itself"
-    source, target = library[link.source], library[link.target]
+    source = library[link.source]
+    target = library[link.target]
     if problem := field_problem(FieldPair(link.field, link.argument), source, target):
         return problem
     given, taken = (
@@ -133,7 +135,8 @@ def problem_of(link: ProposedLink, library: ToolLibrary, subjects: Collection[st
     if given and not given & (_SCALARS | (taken & {"array", "object"})):
         return f"'{link.field}' is no text or number"
     parts = [part for part in parse_path(link.field) if isinstance(part, str) and part != EACH]
-    field, argument = (meaning_of(parts[-1] if parts else ""), meaning_of(link.argument.rpartition(".")[2]))
+    field = meaning_of(parts[-1] if parts else "")
+    argument = meaning_of(link.argument.rpartition(".")[2])
     # Documents declare ids carelessly; any other text is no number.
     if given == {"string"} and taken and taken <= _NUMBERS and field.attribute not in IDENTITIES:
         return f"'{link.field}' is a text, '{link.argument}' takes a number"

@@ -17,9 +17,13 @@ from toolassay.prompts.signatures import argument_descriptions, shown_tool
 from toolassay.prompts.templates import package_template
 from toolassay.tools.library import Tool
 
-MOST_FIELDS, MOST_LINKS = 40, 30  # of one answer
+# of one answer
+MOST_FIELDS = 40
+MOST_LINKS = 30
 _MOST_DESCRIPTION = 900  # characters of the description of another tool
-_MOST_OF_ARGUMENT, _MOST_ARGUMENTS = 120, 8  # characters of what an argument means; described arguments
+# characters of what an argument means; described arguments
+_MOST_OF_ARGUMENT = 120
+_MOST_ARGUMENTS = 8
 _KEYS = ("fields", "links")
 
 

@@ -15,7 +15,9 @@ from toolassay.tools.output_paths import EACH, Part, parse_path
 
 _DEEPEST = 8  # parts of a path
 # In `source` of a tool: where its output schema comes from, and the one that its server declares.
-_SHAPE, _PROPOSED, _DECLARED = "output_schema", "proposed", "declared_output_schema"
+_SHAPE = "output_schema"
+_PROPOSED = "proposed"
+_DECLARED = "declared_output_schema"
 
 
 def schema_of_fields(fields: Iterable[ProposedField]) -> dict[str, Any]:

@@ -547,7 +547,8 @@ class Collector:
         """
         async with _Shared(self._fresh) as self._reading:
             for link in links:
-                source, target = library[link.source], library[link.target]
+                source = library[link.source]
+                target = library[link.target]
                 rows = self._accepted[source.id]
                 if link.fields and rows and self._may_call(source) and self._may_call(target):
                     await self._judge_link(link, source, target, rows)

@@ -221,7 +221,8 @@ class BertScore:
         threads: int = 1,
         engine: Engine | None = None,
     ) -> None:
-        self._asked, self._device = (model, layers), device
+        self._asked = (model, layers)
+        self._device = device
         self._threads, self._engine = threads, engine or OneProcess()
         self._cache = ScoreCache(cache if isinstance(cache, Path) else cache_file() if cache else None)
         self._failure: BertScoreError | None = None

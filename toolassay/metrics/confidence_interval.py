@@ -219,11 +219,13 @@ def ratio_intervals(
     if not columns:
         return [Interval(value, None, None) for value in values]
     sums = _resampled_sums(np.column_stack(columns), resamples, generator)
-    tops, bottoms = sums.T[::2], sums.T[1::2]
+    tops = sums.T[::2]
+    bottoms = sums.T[1::2]
     drawn = bottoms > 0
     resampled = np.divide(tops, bottoms, out=np.full(tops.shape, np.nan), where=drawn)
     resampled.sort()  # NaN last
-    tail, last = (1 - level) / 2, np.maximum(drawn.sum(axis=1) - 1, 0)
+    tail = (1 - level) / 2
+    last = np.maximum(drawn.sum(axis=1) - 1, 0)
     lows, highs = (_quantiles(resampled, last, share) for share in (tail, 1 - tail))
     intervals: list[Interval] = []
     for value, low, high, n_verdicts in zip(values, lows, highs, verdicts, strict=True):
@@ -243,10 +245,12 @@ def _quantiles(rows: NDArray[np.float64], last: NDArray[np.int64], share: float)
     """The quantile of each sorted row up to its last place: `np.quantile` of many rows, in less time."""
     import numpy as np
 
-    position, every = share * last, np.arange(len(rows))
+    position = share * last
+    every = np.arange(len(rows))
     below = position.astype(np.int64)
     rest = position - below
-    lower, upper = rows[every, below], rows[every, np.minimum(below + 1, last)]
+    lower = rows[every, below]
+    upper = rows[every, np.minimum(below + 1, last)]
     step = upper - lower
     quantiles: list[float] = np.where(rest >= 0.5, upper - step * (1 - rest), lower + step * rest).tolist()
     return quantiles
@@ -362,7 +366,9 @@ def proportion_interval(hits: float, trials: int, *, level: float = 0.95) -> Int
     """
     if not trials:
         return NOTHING
-    share, z = hits / trials, NormalDist().inv_cdf((1 + level) / 2)  # scipy.stats takes a second to import
+    # scipy.stats takes a second to import
+    share = hits / trials
+    z = NormalDist().inv_cdf((1 + level) / 2)
     middle = share + z * z / (2 * trials)
     width = z * sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2)
     low, high = ((middle + side * width) / (1 + z * z / trials) for side in (-1, 1))

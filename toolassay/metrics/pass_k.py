@@ -88,7 +88,8 @@ def repeat_metrics(
     }
 
 
-NO_RUN, UNANSWERED = -2, -1
+NO_RUN = -2
+UNANSWERED = -1
 """In place of an answer: the item was not run in the trial, or was run without an answer (equal to none)."""
 
 AGREEMENTS = ("answer_agreement", "pairwise_agreement", "correctness_agreement")
@@ -132,7 +133,9 @@ def stability_metrics(
             [[known.setdefault(answer, len(known)) for answer in row] for row in answers], np.int64
         )
     ran = coded != NO_RUN
-    runs, pairs, same = ran.sum(axis=0), np.zeros(coded.shape[1]), np.zeros(coded.shape[1])
+    runs = ran.sum(axis=0)
+    pairs = np.zeros(coded.shape[1])
+    same = np.zeros(coded.shape[1])
     for first, second in combinations(range(len(coded)), 2):
         pairs += ran[first] & ran[second]
         same += (coded[first] == coded[second]) & (coded[first] >= 0)

@@ -124,7 +124,8 @@ def _batch_scores(pairs: Sequence[TextPair]) -> NDArray[np.float64]:
         ]
     )
     words = np.flatnonzero(ids)
-    side, pair = text[words] % 2, text[words] // 2
+    side = text[words] % 2
+    pair = text[words] // 2
     wanted, given = np.bincount(text[words], minlength=2 * len(pairs)).reshape(-1, 2).T
     total = np.maximum(wanted + given, 1)
     # Grams are numbered within their pair: the same word in another pair is another gram.
@@ -202,7 +203,8 @@ def _is_in_union(
     """
     import numpy as np
 
-    is_word, is_candidate = ids > 0, text % 2 == 1
+    is_word = ids > 0
+    is_candidate = text % 2 == 1
     gram = np.zeros_like(ids)
     gram[is_word] = grams
     # The bits of an integer are a copy of the reference for each candidate sentence; `source` is the token of
@@ -233,7 +235,8 @@ def _is_in_union(
 
     every = integer(is_word[source])
     below = []  # shifts, and the bits with a token that far above them in their sentence
-    shift, inside = 1, every & every >> 1
+    shift = 1
+    inside = every & every >> 1
     neighbours = inside
     while inside:
         below.append((shift, inside))
@@ -246,7 +249,8 @@ def _is_in_union(
         matched = flat & column
         flat = ((flat + matched) | (flat - matched)) & every
         steps.append((column, column | (every ^ flat)))
-    union, rows = 0, every
+    union = 0
+    rows = every
     for column, stops in reversed(steps):
         reached = stops & rows
         for shift, inside in below:  # sets all bits below the highest one of each sentence

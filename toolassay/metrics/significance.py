@@ -102,18 +102,21 @@ def compare_pairs(
     by_chance = randomisation_p(sums, resamples=resamples, seed=seed)
     results = []
     for column, (difference, p) in enumerate(zip(intervals, by_chance, strict=True)):
-        chosen, own = known[:, column], sums[:, column]
+        chosen = known[:, column]
+        own = sums[:, column]
         if not chosen.any():
             results.append(PairedResult(0, 0, None, None, NOTHING, None, None, None))
             continue
-        before, after = baseline[chosen, column], other[chosen, column]
+        before = baseline[chosen, column]
+        after = other[chosen, column]
         clusters_of = int((counts[:, column] > 0).sum())
         if clusters_of < 2:
             difference = Interval(difference.value, None, None)
         test: Test = "randomisation"
         is_verdict = is_one_run and np.isin([before, after], (0, 1)).all()
         if is_verdict and np.isin(own, (-1, 0, 1)).all():
-            p, test = mcnemar_p(int((own == 1).sum()), int((own == -1).sum())), "mcnemar"
+            p = mcnemar_p(int((own == 1).sum()), int((own == -1).sum()))
+            test = "mcnemar"
         results.append(
             PairedResult(
                 len(before),
@@ -305,10 +308,8 @@ def compare_shares(
     from scipy.stats import fisher_exact
 
     first, first_low, first_high, second, second_low, second_high = known
-    low, high = (
-        math.hypot(second - second_low, first_high - first),
-        math.hypot(second_high - second, first - first_low),
-    )
+    low = math.hypot(second - second_low, first_high - first)
+    high = math.hypot(second_high - second, first - first_low)
     hits = round(first * n_before), round(second * n_now)
     table = np.array([[hits[0], n_before - hits[0]], [hits[1], n_now - hits[1]]])
     return Interval(second - first, second - first - low, second - first + high), float(
@@ -330,7 +331,8 @@ def _smallest_detectable(sums: NDArray[np.float64], counts: NDArray[np.float64])
     """
     from scipy.special import ndtri  # `scipy.stats`, whose `norm.ppf` it is, takes seconds to import
 
-    n, clusters = counts.sum(), int((counts > 0).sum())
+    n = counts.sum()
+    clusters = int((counts > 0).sum())
     off = sums - counts * (sums.sum() / n)
     error = math.sqrt((off**2).sum() * clusters / (clusters - 1)) / n if clusters > 1 else 0.0
     return float((ndtri(1 - LEVEL / 2) + ndtri(POWER)) * error) if error > _ROUNDING else None

@@ -437,7 +437,8 @@ class PlanReader:
             if not _is_named(argument):
                 normalised.append(("unreadable", comparable(argument)))
                 continue
-            name, value = argument["name"].strip(), argument["value"]
+            name = argument["name"].strip()
+            value = argument["value"]
             is_short = not isinstance(value, list | dict) and (type(value) is not str or len(value) <= _SHORT)
             key = (self._cached_key if is_short else self._key)(tool, name, value)
             if key is not None:

@@ -213,7 +213,8 @@ def is_paths(size: int, links: Iterable[tuple[Any, Any]], *, tools: Sequence[Any
     for start in following.keys() - following.values():
         node = start
         while node in following:
-            node, steps = following[node], steps + 1
+            node = following[node]
+            steps = steps + 1
     return steps == len(pairs) < size  # the links of a cycle are not counted, because it has no start
 
 

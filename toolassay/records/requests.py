@@ -30,7 +30,8 @@ class Requests:
     def __init__(self, path: Path) -> None:
         self.path, self._stamp = path, stamp_of(path)
         self._superseded = set[int]()
-        last, repeated = dict[str, int](), dict[str, RequestId]()
+        last = dict[str, int]()
+        repeated = dict[str, RequestId]()
         for request in read_requests(path):
             if (key := key_of(request.id)) in last:
                 self._superseded.add(last[key])

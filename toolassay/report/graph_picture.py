@@ -413,7 +413,8 @@ def _draw_lines(
     dashed = []
     colours = []
     for line in lines:
-        source, target = circle.places[line.source], circle.places[line.target]
+        source = circle.places[line.source]
+        target = circle.places[line.target]
         inner = radius * _BUNDLE_RADIUS
         curve = bezier(source.at(radius), source.at(inner), target.at(inner), target.at(radius)) + middle
         colour = to_rgba(line.colour, line.opacity)

@@ -145,8 +145,10 @@ def draw_sample(sample: Sample, path: Path) -> Path:
             axes.annotate("", (bx, by), (ax, ay), arrowprops=arrow)
             if kinds != [COMPLETE]:
                 # At 0.4 of the quadratic curve, nearer the source, where links to one target are still apart.
-                x, y = (ax + bx) / 2 + bend * (by - ay), (ay + by) / 2 - bend * (bx - ax)
-                x, y = 0.36 * ax + 0.48 * x + 0.16 * bx, 0.36 * ay + 0.48 * y + 0.16 * by
+                x = (ax + bx) / 2 + bend * (by - ay)
+                y = (ay + by) / 2 - bend * (bx - ax)
+                x = 0.36 * ax + 0.48 * x + 0.16 * bx
+                y = 0.36 * ay + 0.48 * y + 0.16 * by
                 ground = {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
                 text = textwrap.fill(one_line(", ".join(kinds)), 12)
                 axes.text(x, y, text, fontsize=8, bbox=ground, zorder=4, **look)

@@ -161,7 +161,8 @@ class AppendOnlyLines(Closable):
                 file=self.path,
                 fix="free some space, then run it again",
             ) from error
-        start, self.end = self.end, self.end + len(lines)
+        start = self.end
+        self.end = self.end + len(lines)
         return start
 
     def force(self) -> None:

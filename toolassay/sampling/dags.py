@@ -261,7 +261,8 @@ def _diamond(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> 
     last = plan.nodes[0]
     if not (more_before(plan, last, rng, budget) and more_before(plan, last, rng, budget)):
         return False
-    left, right = plan.nodes[1], plan.nodes[2]
+    left = plan.nodes[1]
+    right = plan.nodes[2]
     if size == 3 or rng.random() < 0.3:
         return plan.link(left, right) or plan.link(right, left)
     few, many = sorted((left, right), key=lambda tool: len(plan.neighbours.before(tool)))
@@ -316,7 +317,8 @@ def grow_branch(plan: GrowingDag, rng: Random, budget: SearchBudget) -> bool:
 
 def _grow_at(plan: GrowingDag, tool: int, rng: Random, budget: SearchBudget) -> bool:
     """Add one tool after or before `tool`; the direction is drawn by the number of neighbours."""
-    after, before = len(plan.neighbours.after(tool)), len(plan.neighbours.before(tool))
+    after = len(plan.neighbours.after(tool))
+    before = len(plan.neighbours.before(tool))
     if after + before == 0:
         return False
     forward = rng.random() * (after + before) < after

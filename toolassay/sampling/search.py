@@ -68,7 +68,8 @@ class Neighbours:
         self.weights = weights
         self.size = len(graph)
         self.is_complete = isinstance(graph.numbered, CompleteLinks)
-        self.after, self.before = graph.numbered.successors, graph.numbered.predecessors
+        self.after = graph.numbered.successors
+        self.before = graph.numbered.predecessors
         self.types = graph.numbered.types
         if self.size <= _SMALL:
             successors = self.after

@@ -72,7 +72,8 @@ def _plan_for(prompt: str) -> dict[str, Any]:
     request = prompt.partition("# REQUEST #\n")[2].partition("\n\nNow the JSON object:")[0]
     tools = [json.loads(line)["id"] for line in prompt.splitlines() if line.startswith('{"id"')] or ["none"]
     number = int(hashlib.sha256(request.encode("utf-8", "replace")).hexdigest(), 16)
-    first, second = tools[number % len(tools)], tools[number // 7 % len(tools)]
+    first = tools[number % len(tools)]
+    second = tools[number // 7 % len(tools)]
     return {
         "task_steps": [f"Step 1: {first}", f"Step 2: {second}"],
         "task_nodes": [

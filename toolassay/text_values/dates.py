@@ -136,7 +136,8 @@ def _days(parts: dict[str, str | None]) -> Iterator[Day]:
     if year is not None and len(written_year) == 2:  # "'24"
         year += 2000
     if parts.get("one"):
-        first, second = int(parts["one"] or 0), int(parts["two"] or 0)
+        first = int(parts["one"] or 0)
+        second = int(parts["two"] or 0)
         candidates = [Day(year, first, second), Day(year, second, first)]
     else:
         word = parts["month"] or ""

@@ -72,11 +72,13 @@ def find_times(text: str, *, lenient: bool = False) -> Iterator[tuple[re.Match[s
 def _times(parts: dict[str, str | None], *, strict: bool) -> tuple[float, ...]:
     word = parts.get("word") or (parts["hour"] if not (parts["hour"] or "0").isdigit() else None)
     if word:
-        hour, minute = (0 if word == "midnight" else 12), 0
+        hour = 0 if word == "midnight" else 12
+        minute = 0
         if parts.get("word"):
             return (float(hour * 60),) if hour else (0.0, float(MINUTES_PER_DAY))
     else:
-        hour, minute = int(parts["hour"] or 0), int(parts.get("minute") or 0)
+        hour = int(parts["hour"] or 0)
+        minute = int(parts.get("minute") or 0)
     if hour > 24 or (hour == 24 and minute):
         return ()
     half = parts.get("half")

@@ -47,7 +47,8 @@ def offered_tools(graph: ToolGraph, sample: Sample) -> tuple[str, ...]:
     requires one that fills it, a search before other tools, then further ones. If that makes less than eight,
     also tools with arguments of the same name, then any.
     """
-    library, rng = graph.library, Random(f"neighbours {sample.seed} {sample.index}")
+    library = graph.library
+    rng = Random(f"neighbours {sample.seed} {sample.index}")
     filled = {pair.target.split(".")[0] for pairs in sample.fields for pair in pairs}
     sources: dict[str, list[str]] = {}
     others: list[str] = []

@@ -93,7 +93,9 @@ class Example:
         return workflow in self.labels if workflow is not None else not self.labels
 
 
-MESSAGES, WORKFLOWS, DOMAINS = "messages.csv", "workflows.csv", "domains.csv"
+MESSAGES = "messages.csv"
+WORKFLOWS = "workflows.csv"
+DOMAINS = "domains.csv"
 PROMPTS = "jailbreak_prompts.csv"
 _TABLES_FIX = "see docs/classic.md for the tables of a data folder"
 _UNIQUE = "write a unique id"
@@ -189,7 +191,8 @@ def _read_workflows(path: Path, domains: Mapping[str, str]) -> dict[str, tuple[W
         if row["workflow_uuid"] in _NO_WORKFLOW and name in _NO_WORKFLOW:
             continue
         workflow = Workflow(row["workflow_uuid"], name, row["description"].strip(), row["domain_uuid"])
-        offered, key = found.get(workflow.domain, {}), workflow.id
+        offered = found.get(workflow.domain, {})
+        key = workflow.id
         known = " ".join(name.split()).casefold()  # answers are matched with names in this form
         problem = f"unknown domain {workflow.domain!r}"
         row.refuse_if(workflow.domain not in found, problem, f"list it in {DOMAINS}")
@@ -205,8 +208,11 @@ def _read_examples(path: Path, workflows: Mapping[str, tuple[Workflow, ...]]) ->
     known = {domain: {workflow.id for workflow in these} for domain, these in workflows.items()}
     chats: dict[str, dict[int, tuple[int, CsvRow]]] = {}
     for number, row in enumerate(read_table(path, MESSAGE_COLUMNS, fix=_TABLES_FIX)):
-        name, domain, index = row["conversation_uuid"], row["domain_uuid"], row["request_idx"]
-        chat, text = chats.setdefault(name, {}), row["request_content"].strip()
+        name = row["conversation_uuid"]
+        domain = row["domain_uuid"]
+        index = row["request_idx"]
+        chat = chats.setdefault(name, {})
+        text = row["request_content"].strip()
         row.refuse_if(domain not in known, f"unknown domain {domain!r}", f"list it in {DOMAINS}")
         problem = "conversation_uuid or request_content is empty"
         row.refuse_if(not name or not text, problem, "fill it in, or remove the row")
@@ -264,7 +270,8 @@ def message_rows(data: ClassicData) -> list[MessageRow]:
     for example in data.examples:
         label, second = (*example.labels, "", "")[:2]
         user = example.question.turns[-1].content
-        place, domain = example.request_idx, example.domain
+        place = example.request_idx
+        domain = example.domain
         rows.append(MessageRow(example.conversation, user, example.response, label, second, place, domain))
     return rows
 

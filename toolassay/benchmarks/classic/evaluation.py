@@ -167,7 +167,8 @@ def evaluate_chats(
     Raises:
         UsageError: files missing or malformed, or answers to other data.
     """
-    screen, place = scoring.screen, ScoringPlace(folder.require(), scoring)
+    screen = scoring.screen
+    place = ScoringPlace(folder.require(), scoring)
     names = place.models
     whole = read_data(folder.path)
     chosen = chosen_items(whole.examples, scoring.ids, scoring.limit, noun="message")
@@ -179,12 +180,14 @@ def evaluate_chats(
         trials = place.trials(name)
         more = [trial for other in other_places for trial in place.trials(name, other)]
         answered = [_answered(trial, whole) for trial in trials]
-        rows, others = _joined(answered), _joined(_answered(trial, whole) for trial in more)
+        rows = _joined(answered)
+        others = _joined(_answered(trial, whole) for trial in more)
         if only is not None:
             known = {(example.conversation, example.request_idx) for example in data.examples}
             rows, others = ([row for row in found if row.input in known] for found in (rows, others))
         scores = score_rows(rows, data, others=others, ended=_ended(trials))
-        strict, compat = scores.strict, scores.compat
+        strict = scores.strict
+        compat = scores.compat
         attacks = Trial(place.predictions / PUBLISHED_ATTACKS, name).output
         if attacks.is_file():
             compat[SECURITY] = published_score(attacks).to_json()

@@ -42,7 +42,8 @@ def choose_tables(names: Iterable[str], card: str = "") -> dict[str, list[str]]:
     >>> choose_tables(["messages.csv", "workflows/test-0.parquet", "README.md"])
     {'messages': ['messages.csv'], 'workflows': ['workflows/test-0.parquet']}
     """
-    known, told = sorted(names), _configurations(card)
+    known = sorted(names)
+    told = _configurations(card)
     found = {}
     for table in TABLES:
         patterns = (*told.get(table, ()), *(usual.format(table) for usual in _USUAL))
@@ -165,7 +166,8 @@ def import_classic(
     workflows = sum(map(len, data.workflows.values()))
     if TABLES[-1] not in tables:
         screen.say(f"there is no table '{TABLES[-1]}': security has no prompts")
-    messages, domains = count_of(len(data.examples), "message"), count_of(len(data.domains), "domain")
+    messages = count_of(len(data.examples), "message")
+    domains = count_of(len(data.domains), "domain")
     found = f"{messages} of {domains} with {count_of(workflows, 'workflow')}"
     screen.show(f"{target.path}: {found}, from {source.origin}")
     return target

@@ -43,7 +43,8 @@ class AgentItems(CallItems):
         later = None if self.later is None else self.later.graph.library
         entry = PlanEntry(**asdict(await self.agent.work(item, ask, calls, later)))
         if entry.problem:
-            entry.outcome, entry.plan = "malformed", None
+            entry.outcome = "malformed"
+            entry.plan = None
         return entry
 
 
@@ -75,7 +76,8 @@ class AgentWork(CallWork):
     @cached_property
     def facts(self) -> WorkFacts:
         """Settings and hashes of the run; one item is one request."""
-        own, facts = self._own, super().facts
+        own = self._own
+        facts = super().facts
         return replace(
             facts,
             settings={

@@ -164,7 +164,8 @@ class CallItems(ItemWork[Request]):
 
     @cached_property
     def _functions(self) -> dict[str, OfferedFunction]:
-        kind, names = self.graph.dependency_type, self._names
+        kind = self.graph.dependency_type
+        names = self._names
         return {one.id: OfferedFunction(one.id, function_of(one, kind, names)) for one in self.graph.library}
 
     @cached_property

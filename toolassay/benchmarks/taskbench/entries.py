@@ -68,12 +68,15 @@ def entry_of(journal: Journal, request: Request) -> PlanEntry:
     if entry.has_answer or not entry.outcome:
         return entry
     if answer := journal.answer(LineAddress(key, "planner", 0, entry.asked_again)):
-        entry.response, entry.finish_reason = answer.text, answer.finish_reason
-        entry.prompt_tokens, entry.completion_tokens = answer.prompt_tokens, answer.completion_tokens
+        entry.response = answer.text
+        entry.finish_reason = answer.finish_reason
+        entry.prompt_tokens = answer.prompt_tokens
+        entry.completion_tokens = answer.completion_tokens
         entry.tool_calls = answer.tool_calls
     rewriting = LineAddress(key, f"reformat {entry.rewriter}", 0, entry.asked_again)
     if entry.rewriter and (rewritten := journal.answer(rewriting)):
-        entry.reformatted, entry.reformatted_finish_reason = rewritten.text, rewritten.finish_reason
+        entry.reformatted = rewritten.text
+        entry.reformatted_finish_reason = rewritten.finish_reason
     return entry
 
 

@@ -24,7 +24,9 @@ DOMAINS: dict[str, DependencyType] = {
     "multimedia": "resource",
     "dailylifeapis": "temporal",
 }
-TOOLS, GRAPH, ALIGNMENT = "tool_desc.json", "graph_desc.json", "alignment_ids.json"
+TOOLS = "tool_desc.json"
+GRAPH = "graph_desc.json"
+ALIGNMENT = "alignment_ids.json"
 # Where labels may be, the first that is there: JSON needs no further package, and nothing was converted.
 _LABELS = (
     *("data.json", "data.jsonl", "test.json", "test.jsonl", "data.parquet", "test.parquet"),

@@ -234,13 +234,15 @@ def prediction_line(request: Request, entry: PlanEntry, dependency_type: Depende
         line = PlanLine(request.id, request.text, None, "refused")
     elif entry.plan is not UNSET:
         line = PlanLine(request.id, request.text, entry.plan)
-        line.answer, line.calls = entry.answer, entry.made
+        line.answer = entry.answer
+        line.calls = entry.made
         line.outcome = "malformed" if entry.plan is None else None
     else:
         plan, truncated = predicted_plan(entry, dependency_type)
         line = PlanLine(request.id, request.text, plan)
         if plan is None:
-            line.outcome, line.truncated = "malformed", truncated
+            line.outcome = "malformed"
+            line.truncated = truncated
     found: dict[str, Any] = msgspec.to_builtins(line)
     return found
 
@@ -313,7 +315,8 @@ class PlanItems(ItemWork[Request]):
     def recorded(self, entry: PlanEntry) -> Recorded:
         """The answers as entries held them."""
         figures = entry.finish_reason, entry.prompt_tokens, entry.completion_tokens
-        calls, reason = tuple(entry.tool_calls or ()), entry.reformatted_finish_reason
+        calls = tuple(entry.tool_calls or ())
+        reason = entry.reformatted_finish_reason
         first = [] if entry.response is None else [AnswerLine(entry.response, *figures, tool_calls=calls)]
         second = [] if entry.reformatted is None else [AnswerLine(entry.reformatted, reason)]
         return {"planner": first, "reformat": second}
@@ -329,7 +332,8 @@ class PlanItems(ItemWork[Request]):
         if self.choose is not None:
             offered = await offered_tools(self.choose, item, ask)
             prompt = prompt.of_tools(offered)
-        messages, parameters = prompt.messages(item.text), {**PARAMETERS, **self.parameters}
+        messages = prompt.messages(item.text)
+        parameters = {**PARAMETERS, **self.parameters}
         response = await ask(ChatRequest(messages, parameters, None, PlanTask(item.text, graph), "planner"))
         if self.show is not None:
             self.show(messages, response.text)

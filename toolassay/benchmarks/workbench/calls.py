@@ -135,7 +135,9 @@ def replay_changes(sandbox: Sandbox, calls: Iterable[str]) -> ReplayedCalls:
         sandbox: is changed in place.
         calls: as text.
     """
-    touched, failed, counts = set(), False, sandbox.edition.counts_failures
+    touched = set()
+    failed = False
+    counts = sandbox.edition.counts_failures
     for text in calls:
         parsed = read_call(sandbox, text)
         tool = toolset_of(sandbox).tools.get(parsed.name) if parsed is not None else None

@@ -79,7 +79,8 @@ class Records:
         return self._once(compute, lambda: compute(self.all()))
 
     def _once(self, key: Hashable, compute: Callable[[], T]) -> T:
-        reads, place = self._sandbox.reads(), (self._layout.name, key)
+        reads = self._sandbox.reads()
+        place = (self._layout.name, key)
         if place not in reads:
             reads[place] = compute()
         t: T = reads[place]
@@ -245,7 +246,8 @@ def difference(
 
 
 def _table_difference(table: Layout, before: Sandbox, after: Sandbox) -> TableDifference:
-    width, columns = len(table.key), [*table.columns, *(["added"] if table is CALENDAR else [])]
+    width = len(table.key)
+    columns = [*table.columns, *(["added"] if table is CALENDAR else [])]
     query = f"SELECT {', '.join(map(quoted, (*table.key, *columns)))} FROM main.{quoted(table.name)}"
     if (touched := after.touched(table)) is not None:
         query += f" WHERE row IN ({touched})"

@@ -273,7 +273,8 @@ def check_stated(folder: Path, sandbox: Sandbox) -> None:
     """
     stated = read_facts(DataFolder(folder), StatedPlace)
     for key in ("now", "user"):
-        value, held = getattr(stated, key), getattr(sandbox, key)
+        value = getattr(stated, key)
+        held = getattr(sandbox, key)
         if value not in (None, held):
             raise UsageError(
                 f"'{key}' is '{value}', but sandbox.sqlite, which the tasks were made for, has '{held}'",
@@ -429,8 +430,11 @@ class Sandbox:
         copy.connection = _connect()
         copy.connection.deserialize(image)
         copy._image = copy.connection.total_changes, image
-        copy._reads, copy._read_at = self.reads(), copy.connection.total_changes
-        copy.now, copy.user, copy.edition = self.now, self.user, self.edition
+        copy._reads = self.reads()
+        copy._read_at = copy.connection.total_changes
+        copy.now = self.now
+        copy.user = self.user
+        copy.edition = self.edition
         copy.overwrites = self.overwrites if overwrites is None else overwrites
         return copy
 
@@ -468,7 +472,8 @@ class Sandbox:
         finally:
             self.connection.execute("ROLLBACK TO undone")
             self.connection.execute("RELEASE undone")
-            self._reads, self._read_at = reads, self.connection.total_changes
+            self._reads = reads
+            self._read_at = self.connection.total_changes
 
     def image(self) -> bytes:
         """The database as an SQLite file. The same object is returned until something changes."""
@@ -483,13 +488,15 @@ class Sandbox:
         Values must not be changed.
         """
         if self._read_at != self.connection.total_changes:
-            self._reads, self._read_at = {}, self.connection.total_changes
+            self._reads = {}
+            self._read_at = self.connection.total_changes
         return self._reads
 
     def restore(self, image: bytes) -> None:
         """Replace the content by an SQLite file."""
         self.connection.deserialize(image)
-        self._image, self._read_at = None, -1
+        self._image = None
+        self._read_at = -1
 
     def save(self, path: str | Path) -> None:
         """Write the database atomically to an SQLite file."""

@@ -98,7 +98,8 @@ def load_own(folder: Path) -> OwnSandbox:
     Raises:
         UsageError: a file is missing or cannot be used.
     """
-    tools, about = own_tools_file(folder), DataFolder(folder)
+    tools = own_tools_file(folder)
+    about = DataFolder(folder)
     if tools is None:
         raise UsageError("has no 'tools'", file=about.benchmark_file, fix='write "tools": "tools.py"')
     facts = read_facts(about, WorkplaceFacts)
@@ -172,7 +173,8 @@ def load_tools(path: Path) -> Toolset:
             raise UsageError(str(error), file=path, line=line, fix="change that function") from None
         name = tool.function.__name__
         if tool.name in tools or defined[name] > 1:  # the module has only the second
-            wrong, fix = f"defines the function {name} twice", "rename one of the two"
+            wrong = f"defines the function {name} twice"
+            fix = "rename one of the two"
             raise UsageError(wrong, file=path, line=line, fix=fix)
         tools[tool.name] = tool
     if not tools:
@@ -206,7 +208,8 @@ def open_workplace(path: str | Path, *, allow_tools: bool = False) -> Sandbox:
 
 
 def _made_from(folder: DataFolder) -> Mapping[str, tuple[str, str]]:
-    name, tools = folder.path.resolve().name, own_tools_file(folder.path)
+    name = folder.path.resolve().name
+    tools = own_tools_file(folder.path)
     made_from = {"tasks": (name, fingerprint(read_tasks(folder.path)))}
     if tools is None:
         made_from["sandbox"] = name, hashlib.sha256(Sandbox.load(folder.path).image()).hexdigest()

@@ -105,7 +105,8 @@ def check_tasks(sandbox: OwnSandbox, folder: Path) -> list[Effect]:
 
 
 def _effect(sandbox: OwnSandbox, placed: PlacedTask) -> Effect:
-    task, toolset = placed.task, toolset_of(sandbox)
+    task = placed.task
+    toolset = toolset_of(sandbox)
     try:
         known = {tool.name for tool in toolset.of_domains(task.domains)}
     except UsageError as error:
@@ -334,7 +335,8 @@ def evaluate_results(
     Raises:
         UsageError: A file is missing or malformed, or has a request that is not a task of the folder.
     """
-    files, out = result_files(Path(results)), Path(out)
+    files = result_files(Path(results))
+    out = Path(out)
     folder = Path(data_dir)
     for name in (VERDICTS, METRICS):
         refuse_to_replace(
@@ -464,7 +466,8 @@ def generate_workbench(data_dir: str | Path, *, seed: int = 0, screen: Screen = 
         seed = secrets.randbelow(1_000_000)
         screen.say(f"seed {seed}")
     tables = draw_tables(seed)
-    sandbox, tasks = sandbox_of(tables), draw_tasks(tables, seed)
+    sandbox = sandbox_of(tables)
+    tasks = draw_tasks(tables, seed)
     with screen.progress("proved", len(tasks)) as advance:
         for task in tasks:
             prove_task(sandbox, task)

@@ -178,7 +178,8 @@ class GroundingGate(RuleGate):
         """One finding for each value that is not grounded."""
         if not gold.has_arguments:
             return [Finding(self.name, "not applicable", "the plan has no arguments")]
-        request, literals = SourceText(gold.request), list(literals_of(gold))
+        request = SourceText(gold.request)
+        literals = list(literals_of(gold))
         # All values of the plan, and the words of its tools' names, one a line.
         names = (node.tool.replace("_", " ") for node in gold.nodes)
         used = SourceText("\n".join([*(str(literal.value) for literal in literals), *names]))
@@ -191,7 +192,8 @@ class GroundingGate(RuleGate):
                 doubt = self._doubt(literal, SourceText("\n".join([gold.request, *outputs])))
                 it = "the request, nor in what earlier calls gave"
             if doubt is not None:
-                state, reason = doubt.state, doubt.reason.replace("{it}", it)
+                state = doubt.state
+                reason = doubt.reason.replace("{it}", it)
                 if stated := _stated_instead(doubt, request, used):
                     state = "reject"
                     reason = reason if stated in reason else f"{reason}: it says {stated}"

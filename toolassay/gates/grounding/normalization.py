@@ -44,7 +44,8 @@ def stands_in(text: str, inside: str) -> bool:
 def _ends_before(text: str, inside: str, start: int) -> bool:
     if start == 0:
         return True
-    before, first = inside[start - 1], text[0]
+    before = inside[start - 1]
+    first = text[0]
     if _is_word(before) and _is_word(first):
         return False
     if before in "/:" and _is_identifier(text):
@@ -59,7 +60,8 @@ def _ends_before(text: str, inside: str, start: int) -> bool:
 def _ends_after(text: str, inside: str, end: int) -> bool:
     if end >= len(inside):
         return True
-    after, last = inside[end], text[-1]
+    after = inside[end]
+    last = text[-1]
     if _is_word(after) and _is_word(last):
         return False
     if after in "/:" and _is_identifier(text):
@@ -189,9 +191,11 @@ def literals_of(gold: Gold) -> Iterator[PlanLiteral]:
     tools = {_name(node.tool) for node in gold.nodes}
     for node in gold.nodes:
         for position, argument in enumerate(node.arguments or ()):
-            name, value = "", argument
+            name = ""
+            value = argument
             if isinstance(argument, Mapping) and "value" in argument:
-                name, value = str(argument.get("name", "")), argument["value"]
+                name = str(argument.get("name", ""))
+                value = argument["value"]
             for inner, leaf in placed_leaves(value):
                 if isinstance(leaf, str) and (parse_reference(leaf) is not None or _name(leaf) in tools):
                     continue

@@ -111,7 +111,8 @@ def _end_pairs(names: tuple[tuple[str, ...], ...]) -> list[tuple[int, int, str]]
 def _ends(
     first: PlanLiteral, second: PlanLiteral, word: str, source: SourceText, *, is_only: bool
 ) -> Iterator[SlotFault]:
-    order, are_numbers = _order(first.value, second.value), isinstance(first.value, int | float)
+    order = _order(first.value, second.value)
+    are_numbers = isinstance(first.value, int | float)
     start, end = (f"'{literal.parameter}' {shown(str(literal.value))}" for literal in (first, second))
     if order == "after" and not (word in _UNORDERED and (are_numbers or word in ("old", "departure"))):
         yield SlotFault("reject", f"{start} is after {end}", second.where)
@@ -235,8 +236,10 @@ def _counts(
         for second, other_count in numbers[position + 1 :]:
             if count == other_count:
                 continue
-            first_nouns, second_nouns = _nouns_beside(count, source), _nouns_beside(other_count, source)
-            own_first, own_second = _noun_keys(first), _noun_keys(second)
+            first_nouns = _nouns_beside(count, source)
+            second_nouns = _nouns_beside(other_count, source)
+            own_first = _noun_keys(first)
+            own_second = _noun_keys(second)
             crossed = (first_nouns & (own_second - own_first)), (second_nouns & (own_first - own_second))
             right = (first_nouns & (own_first - own_second)) or (second_nouns & (own_second - own_first))
             if right or not (crossed[0] or crossed[1]):

@@ -169,7 +169,8 @@ def _code(written: str, source: SourceText) -> ValuePart | None:
     measure = identifiers.MEASURE.fullmatch(written)
     if measure is None:
         return ValuePart(written, False)
-    number, unit = parse_number(measure[1]), measure[2]
+    number = parse_number(measure[1])
+    unit = measure[2]
     is_unit = unit in ("st", "nd", "rd", "th", "x") or source.has_word(key_of(unit))
     return ValuePart(written, is_unit and not number.isdisjoint(source.numbers))
 

@@ -218,7 +218,8 @@ class Derivation:
                     yield target, f"the source lists what the target works on: {' '.join(source.about[0])}"
 
     def _follow_up(self, source: int, target: int, reason: str) -> Dependency:
-        first, second = self.tools[source], self.tools[target]
+        first = self.tools[source]
+        second = self.tools[target]
         (alike,) = self._similarity.of(source, [target])
         return Dependency(
             first.tool.id,
@@ -300,7 +301,8 @@ class Derivation:
 
     def between(self, source: str, target: str) -> Dependency | None:
         """The link from one tool to another, also one whose score is too low to be derived."""
-        first, second = self.library.index(source), self.library.index(target)
+        first = self.library.index(source)
+        second = self.library.index(target)
         if first == second:
             return None
         if derived := next((link for link in self._links_of(first) if link.target == target), None):

@@ -79,7 +79,8 @@ def _by_figures(reading: ParsedRequest) -> Steps[bool]:
 
 def _growth(metric: str, reading: ParsedRequest, first: object, last: object) -> Steps[float]:
     values_by_day = yield from figures(metric, min(reading.past), reading.today - timedelta(days=1))
-    before, after = values_by_day.get(str(first), 0), values_by_day.get(str(last), 0)
+    before = values_by_day.get(str(first), 0)
+    after = values_by_day.get(str(last), 0)
     return (after - before) / before if before else 0.0
 
 

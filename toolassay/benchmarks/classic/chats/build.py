@@ -59,7 +59,8 @@ def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[s
     Raises:
         UsageError: pyarrow is not installed.
     """
-    arrow, parquet = needed("pyarrow", "Parquet", "hub"), needed("pyarrow.parquet", "Parquet", "hub")
+    arrow = needed("pyarrow", "Parquet", "hub")
+    parquet = needed("pyarrow.parquet", "Parquet", "hub")
     values: dict[str, Any] = {}
     for place, column in enumerate(columns):
         cells = [row[place] for row in rows]
@@ -279,9 +280,11 @@ def publish_set(
     Raises:
         UsageError: bad input, pyarrow is missing, `to` is not empty.
     """
-    folder, source = Path(to), Path(data_dir)
+    folder = Path(to)
+    source = Path(data_dir)
     check_empty(folder, force=force)
-    data, paths = read_data(source), {name: source / name for name in _TABLES}
+    data = read_data(source)
+    paths = {name: source / name for name in _TABLES}
     if prompts is not None:
         paths[PROMPTS] = Path(prompts)
     elif not paths[PROMPTS].is_file():
@@ -296,7 +299,8 @@ def publish_set(
     names = [Path(name).stem for name in rows]
     split = "- config_name: {0}\n  data_files:\n  - split: test\n    path: {0}{1}\n"
     configs = "".join(split.format(name, ending) for name in names)
-    card, text = source / CARD, "# Chats and the workflows to start\n"
+    card = source / CARD
+    text = "# Chats and the workflows to start\n"
     text = _FRONT_MATTER.sub("", read_text(card)) if card.is_file() else text
     write_text(folder / CARD, f"---\nconfigs:\n{configs}---\n\n{text}")
     if not any(example.labels for example in data.examples):

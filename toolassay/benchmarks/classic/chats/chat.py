@@ -82,7 +82,8 @@ def exchanges_of(chat: Sequence[RawMessage]) -> Iterator[Exchange]:
     Of each measurement the first row of an exchange that has it counts. A member of the team who wrote before
     the first user message took over from there.
     """
-    before, groups = list[RawMessage](), list[list[RawMessage]]()
+    before = list[RawMessage]()
+    groups = list[list[RawMessage]]()
     for message in chat:
         if message.sender == "user":
             groups.append([])
@@ -126,7 +127,8 @@ def cleaner() -> Callable[[str], str]:
     Raises:
         UsageError: ftfy or beautifulsoup4 is not installed.
     """
-    ftfy, soup = needed("ftfy", "cleaning chats", "chats"), needed("bs4", "cleaning chats", "chats")
+    ftfy = needed("ftfy", "cleaning chats", "chats")
+    soup = needed("bs4", "cleaning chats", "chats")
 
     def clean(text: str) -> str:
         fixed: str = ftfy.fix_text(text, unescape_html=False, uncurl_quotes=False)

@@ -32,7 +32,8 @@ from toolassay.console.text_formatting import count_of
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files.data_files import write_json
 
-STEPS, DROPPED = "steps.json", "dropped.csv"
+STEPS = "steps.json"
+DROPPED = "dropped.csv"
 
 
 @dataclass(frozen=True)
@@ -110,8 +111,10 @@ class ChatFunnel:
         """Add a step that left out `drops`; the other arguments are those of `Step`."""
         whole = sum(not drop.kept for drop in drops)
         gone = sum(drop.messages for drop in drops)
-        conversations, messages = self.conversations, self.messages
-        self.conversations, self.messages = conversations - whole, messages - gone
+        conversations = self.conversations
+        messages = self.messages
+        self.conversations = conversations - whole
+        self.messages = messages - gone
         self.steps.append(
             Step(
                 *(step, action, conversations, messages, whole, len(drops) - whole, gone),
@@ -262,7 +265,8 @@ def make_sample(raw: RawChats, settings: ChatSampleSettings) -> ChatSample:
     chats = list(raw.chats)
     funnel = ChatFunnel(len(chats), count_messages(chats))
     funnel.add("read", "raw rows put together into conversations", counts=raw.rows)
-    clean, changed = cleaner(), 0
+    clean = cleaner()
+    changed = 0
     for place, chat in enumerate(chats):
         exchanges = [
             replace(exchange, user=clean(exchange.user), bot=clean(exchange.bot))
@@ -275,7 +279,8 @@ def make_sample(raw: RawChats, settings: ChatSampleSettings) -> ChatSample:
         chats = _filtered(each, chats, settings, funnel)
     drawn, others = draw_chats(chats, settings.per_domain, settings.seed)
     funnel.add("sampled", "not drawn", [Drop(chat.id, len(chat.exchanges), why) for chat, why in others])
-    workflows, counts = list(raw.workflows), Counter[str]()
+    workflows = list(raw.workflows)
+    counts = Counter[str]()
     if settings.mask is not None:
         find = settings.mask
         drawn = [mask_chat(chat, find, counts) for chat in drawn]

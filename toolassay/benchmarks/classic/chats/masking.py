@@ -253,7 +253,8 @@ class Scope:
         return self._known.get(value) or self._in_any_case.get(value.casefold())
 
     def _replaced(self, text: str, found: list[PiiSpan]) -> str:
-        masked, place = [], 0
+        masked = []
+        place = 0
         for span in without_overlaps([*found, *self._again(text)]):
             value = text[span.start : span.end]
             kind, number = self._number_of(value) or (

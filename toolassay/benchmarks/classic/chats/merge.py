@@ -76,7 +76,9 @@ def majority_label(
         return MergedLabel(None, "", 0, flags, "no annotator chose")
     most = max(votes.values())
     leading = [label for label, number in votes.items() if number == most]
-    label, conflict = leading[0], ""  # in the order of the annotators
+    # in the order of the annotators
+    label = leading[0]
+    conflict = ""
     if 2 * most <= len(chosen):
         conflict = "a tie" if len(leading) > 1 else "no majority"
         if not settle:
@@ -228,7 +230,8 @@ _COUNTS = ("messages", "conversations", "workflows", "no workflow", "two labels"
 def _counts(merged: MergedSet, domain: str | None, workflows: int) -> tuple[str | int, ...]:
     rows = [row for row in merged.rows if domain in (None, row.domain)]
     chats = len({row.conversation for row in rows})
-    none, two = sum(not row.label for row in rows), sum(bool(row.second_label) for row in rows)
+    none = sum(not row.label for row in rows)
+    two = sum(bool(row.second_label) for row in rows)
     return _ALL if domain is None else domain, len(rows), chats, workflows, none, two
 
 
@@ -237,8 +240,11 @@ def _agreement_row(name: str, agreement: Mapping[str, Any]) -> tuple[str | int, 
     return name, agreement["messages"], raw, kappa
 
 
-CONFLICTS, VOTES, AGREEMENT = "conflicts.csv", "votes.csv", "agreement.json"
-_CARD, _BENCHMARK = "README.md", "benchmark.json"
+CONFLICTS = "conflicts.csv"
+VOTES = "votes.csv"
+AGREEMENT = "agreement.json"
+_CARD = "README.md"
+_BENCHMARK = "benchmark.json"
 _FILES = {
     *(CONFLICTS, VOTES, AGREEMENT, STEPS, DROPPED),
     *(_CARD, _BENCHMARK, DOMAINS, WORKFLOWS, MESSAGES),

@@ -164,7 +164,8 @@ def read_chats(source: RawSource) -> RawChats:
         row.refuse_if(not row["domain"], "domain is empty", "fill it in")
         chat = messages.setdefault(name, [])
         chat.append(RawMessage(_place(row), sender, row))
-        differs, problem = row["domain"] != chat[0].row["domain"], f"the chat {name!r} is in two domains"
+        differs = row["domain"] != chat[0].row["domain"]
+        problem = f"the chat {name!r} is in two domains"
         row.refuse_if(differs, problem, "write the same domain in all its rows")
         differs = chat[0].place[0] != chat[-1].place[0]
         problem = "one chat has both times and numbers under order"
@@ -211,7 +212,8 @@ def _workflows(
                 raise row.error(f"the workflow id {name!r} is empty or duplicate", "write a unique id")
             known[name] = Workflow(name, row["name"], row.get("description"), row["domain"])
     for message in (message for chat in messages.values() for message in chat):
-        started, domain = message.row.get("workflow"), message.row["domain"]
+        started = message.row.get("workflow")
+        domain = message.row["domain"]
         if not started:
             continue
         if source.workflows is None:

@@ -31,7 +31,8 @@ COLUMNS = (*READ_ONLY, *LABELS, *FLAGS.values())
 _EXTRA = "chats"
 WORKFLOW_COLUMNS = ("workflow_uuid", "Name", "Description")
 INSTRUCTIONS = "Instructions"
-YES, NO = "Yes", "No"
+YES = "Yes"
+NO = "No"
 
 _LONGEST_SHEET_NAME = 31  # the limit of Excel
 # The characters that Excel refuses in the name of a sheet: matches the ":" of "R&D: new", nothing in "R&D".
@@ -52,7 +53,8 @@ def sheet_name(wanted: str, taken: Collection[str], ending: str = "") -> str:
     # Excel keeps the name "History" for itself.
     clean = _FORBIDDEN_IN_NAMES.sub("_", wanted).strip(" '") or "_"
     used = {name.casefold() for name in (*taken, "History", INSTRUCTIONS)}
-    number, more = 1, ""
+    number = 1
+    more = ""
     while True:
         name = clean[: _LONGEST_SHEET_NAME - len(ending) - len(more)] + more + ending
         if name.casefold() not in used:
@@ -222,7 +224,8 @@ class _RowError(Exception):
 
 
 def _example(row: SheetRow, examples: Mapping[MessageKey, Example]) -> Example:
-    name, index = row.cells["conversation_uuid"], row.cells["request_idx"]
+    name = row.cells["conversation_uuid"]
+    index = row.cells["request_idx"]
     place = index.removesuffix(".0")
     example = examples.get((name, int(place))) if INDEX.fullmatch(index) else None
     if example is None:

@@ -33,8 +33,11 @@ CAPTION = (
 
 
 def _standing(numbers: Mapping[str, Any]) -> Standing:
-    strict, compat = numbers["strict"], numbers["compat"]
-    n, coverage, accuracy = int(numbers["n"]), strict["coverage"], strict["accuracy"][_ALL]
+    strict = numbers["strict"]
+    compat = numbers["compat"]
+    n = int(numbers["n"])
+    coverage = strict["coverage"]
+    accuracy = strict["accuracy"][_ALL]
     shares = {heading: accuracy[name] for heading, name in _STRICT.items()}
     if (agreement := strict["stability"][_ALL].get("answer_agreement")) is not None:
         shares["stability"] = agreement

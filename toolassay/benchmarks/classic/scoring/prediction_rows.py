@@ -111,7 +111,8 @@ def read_rows(path: Path, data: ClassicData | None = None) -> list[PredictionRow
                     f"answers message {row.request} of {row.conversation!r} in trial {row.trial} again"
                 )
             if examples is not None:
-                name, example = repr(row.conversation), examples.get(row.input)
+                name = repr(row.conversation)
+                example = examples.get(row.input)
                 if example is None:
                     raise ValueError(f"the data has no message {row.request} of a conversation {name}")
                 if example.domain != row.domain:

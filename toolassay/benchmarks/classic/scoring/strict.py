@@ -198,7 +198,9 @@ def precision_recall(hits: int, chosen: int, found: int, wanted: int) -> dict[st
     >>> precision_recall(1, 2, 1, 1)
     {'precision': 0.5, 'recall': 1.0, 'f1': 0.6666666666666666}
     """
-    precision, recall, f1 = share(hits, chosen), share(found, wanted), None
+    precision = share(hits, chosen)
+    recall = share(found, wanted)
+    f1 = None
     if recall is not None:
         f1 = 2 * precision * recall / (precision + recall) if precision and recall else 0.0
     return {"precision": precision, "recall": recall, "f1": f1}
@@ -265,7 +267,8 @@ def phrasing_sensitivity(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
     """
     several = [shares for shares in phrasings_of(judged).values() if len(shares) > 1]
     n = len(several)
-    always, never = sum(min(found) == 1 for found in several), sum(max(found) == 0 for found in several)
+    always = sum(min(found) == 1 for found in several)
+    never = sum(max(found) == 0 for found in several)
     return {
         "workflows": n,
         "always_right": share(always, n),

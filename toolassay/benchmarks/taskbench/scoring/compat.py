@@ -102,9 +102,11 @@ class ArgumentConverter:
                                 continue
                             source = names[position]
                             links.append((source, node["task"]))
-                            kind, value = self._output_types.get(source, "other"), source
+                            kind = self._output_types.get(source, "other")
+                            value = source
                         else:
-                            kind, value = content_type(text) if "." in text else "text", text
+                            kind = content_type(text) if "." in text else "text"
+                            value = text
                     except Exception:
                         self.borrowed += 1
                         if kind is None:
@@ -208,16 +210,19 @@ class CompatReader:
             item.lacks_gold_arguments = isinstance(nodes, list) and any(
                 isinstance(node, dict) and "arguments" not in node for node in nodes
             )
-        item.last, item.borrowed = converter.last, converter.borrowed
+        item.last = converter.last
+        item.borrowed = converter.borrowed
         return item
 
     def _read(
         self, item: CompatItem, converter: ArgumentConverter, label: Mapping[str, Any], result: Any
     ) -> None:
         if self._with_steps:
-            predicted_steps, gold_steps = result["task_steps"], label["task_steps"]
+            predicted_steps = result["task_steps"]
+            gold_steps = label["task_steps"]
             item.steps = published_steps_text(gold_steps), published_steps_text(predicted_steps)
-        gold_nodes, predicted_nodes = label["task_nodes"], result["task_nodes"]
+        gold_nodes = label["task_nodes"]
+        predicted_nodes = result["task_nodes"]
         gold = [node["task"] for node in gold_nodes]
         predicted = [node["task"] for node in predicted_nodes]
         gold_links: Any
@@ -228,7 +233,8 @@ class CompatReader:
             *gold_keys, gold_links = converter.convert(gold_nodes, gold, required=True)
             *predicted_keys, predicted_links = converter.convert(predicted_nodes, predicted, required=False)
         else:
-            predicted_links, gold_links = result["task_links"], label["task_links"]
+            predicted_links = result["task_links"]
+            gold_links = label["task_links"]
             gold_keys = _temporal_keys(gold, [node["arguments"] for node in gold_nodes])
             predicted_keys = _temporal_keys(
                 predicted, [node.get("arguments", []) for node in predicted_nodes]
@@ -239,15 +245,18 @@ class CompatReader:
         if not self._is_resource:
             if not all(isinstance(name, str) for name in (*gold, *predicted)):
                 raise TypeError("a tool name that is not a text")
-            predicted_links, gold_links = _pairs(item, predicted_links), _pairs(item, gold_links)
+            predicted_links = _pairs(item, predicted_links)
+            gold_links = _pairs(item, gold_links)
         item.is_scored = True
         item.argument_names, item.argument_values = map(set_counts, gold_keys, predicted_keys)
         item.links = set_counts(gold_links, predicted_links)
         wanted = [self._positions.get(name, -1) for name in gold]
         found = [self._positions.get(name, -1) for name in predicted]
         item.similarity = 1.0 if gold == predicted else Indel.normalized_similarity(wanted, found)
-        wanted_set, given_set = set(wanted) - {-1}, set(found) - {-1}
-        item.right, item.extra = wanted_set & given_set, given_set - wanted_set
+        wanted_set = set(wanted) - {-1}
+        given_set = set(found) - {-1}
+        item.right = wanted_set & given_set
+        item.extra = given_set - wanted_set
         item.absent = wanted_set - given_set
 
 

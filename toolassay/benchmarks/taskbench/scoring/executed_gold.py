@@ -61,7 +61,8 @@ class ExecutedGold:
 
     def __init__(self, path: Path, reader: PlanReader, library: ToolLibrary) -> None:
         self._lines = LineIndex(path, fix=made_by("execute"))
-        self._reader, self._library = reader, library
+        self._reader = reader
+        self._library = library
 
     def compared(
         self, label: Mapping[str, Any], gold: Plan, result: Any, predicted: Plan
@@ -114,7 +115,8 @@ class ExecutedGold:
 
     def _gold_calls(self, label: Mapping[str, Any]) -> list[_Call] | None:
         """The calls of a gold plan that ran, by node; None if it did not, or was another plan then."""
-        number, written = self._lines.by_text.get(str(label["id"])), _written(label)
+        number = self._lines.by_text.get(str(label["id"]))
+        written = _written(label)
         if number is None or written is None:
             return None
         try:

@@ -84,7 +84,8 @@ def domain_of(folder: DataFolder, given: str | None) -> str:
 
 def plan_standing(numbers: Mapping[str, Any]) -> Standing:
     """The scores of a group in a metrics file of plans, ours or the published evaluator's."""
-    strict, judged = numbers.get("strict"), None
+    strict = numbers.get("strict")
+    judged = None
     if strict is not None:
         scores = {one.heading: Interval.of(strict.get(one.name) or {}) for one in COLUMNS}
         judged = ColumnScores(strict.get("n_labels", strict["n_expected"]), strict["coverage"], scores)
@@ -97,7 +98,8 @@ def plan_standing(numbers: Mapping[str, Any]) -> Standing:
         value = None if is_empty else numbers.get(column.compat)
         bounds = {} if value is None else strict.get("compat_intervals", {}).get(column.compat, {})
         published[column.heading] = Interval.of({**bounds, "value": value})
-    samples, scored = numbers.get("all_samples"), numbers.get("node_supports")
+    samples = numbers.get("all_samples")
+    scored = numbers.get("node_supports")
     share = scored / samples if samples and scored is not None else None
     return Standing(judged, ColumnScores(samples, share, published))
 

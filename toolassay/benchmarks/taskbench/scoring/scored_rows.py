@@ -79,7 +79,10 @@ RESERVED = frozenset(
 )
 """Names that a metric of another package must not use."""
 _MEASURES = ("precision", "recall", "f1")
-_STEPS, _ARGUMENTS, _SCORED = 1, 2, 4  # flags of a row in compat
+# flags of a row in compat
+_STEPS = 1
+_ARGUMENTS = 2
+_SCORED = 4
 _NONE = (math.nan,) * len(ROUGE_NAMES)
 
 # The counts are true positives, false positives and false negatives: in `strict` those of nodes, edges,
@@ -153,7 +156,8 @@ class ScoredRows:
         self.tools: dict[int, Counter[int]] = {}
         self.texts: list[tuple[TextPair | None, TextPair | None]] = []
         self._new: list[tuple[Any, ...]] = []
-        self._rows, self._last_part = self._packed(), 0
+        self._rows = self._packed()
+        self._last_part = 0
         self._bertscore: NDArray[np.float64] | None = None
 
     def add(
@@ -185,7 +189,8 @@ class ScoredRows:
         self, groups: Sequence[int], item: CompatItem, rouge: Sequence[float] | None
     ) -> tuple[Any, ...]:
         """The compat fields of a row; its tools are counted. ROUGE is None without steps."""
-        mask, tools = bit_mask(groups), (item.right, item.extra, item.absent)
+        mask = bit_mask(groups)
+        tools = (item.right, item.extra, item.absent)
         if item.is_scored:
             counts = self.tools.setdefault(mask, Counter())
             counts.update([3 * tool + kind for kind, own in enumerate(tools) for tool in own])
@@ -251,7 +256,8 @@ class ScoredRows:
         """Each strict score of the counted rows; NaN for rows without it."""
         import numpy as np
 
-        counts, has_arguments = self.column("strict"), self.column("has_arguments")
+        counts = self.column("strict")
+        has_arguments = self.column("has_arguments")
         is_answered = self.column("outcome") == ANSWERED
         scores: dict[str, NDArray[np.float64]] = {}
         for place, score in enumerate(POOLED):
@@ -288,7 +294,8 @@ class ScoredRows:
     def compat(self, group: int, metrics: Collection[str]) -> dict[str, Any]:
         """The published keys of one group, of which the bit number is given."""
         chosen = self._rows_of("compat_groups", group)
-        flags, counts = self._rows["flags"][chosen], self._rows["compat"][chosen]
+        flags = self._rows["flags"][chosen]
+        counts = self._rows["compat"][chosen]
         steps, arguments, scored = (int((flags & flag > 0).sum()) for flag in (_STEPS, _ARGUMENTS, _SCORED))
         numbers: dict[str, Any] = {
             "all_samples": len(chosen),
@@ -324,7 +331,8 @@ class ScoredRows:
                 events.update(found)
         table = np.array([[events[3 * n + k] for k in range(3)] for n in range(len(self._tool_ids))])
         per_tool = _precision_recall_f1(table.reshape(-1, 3))
-        micro, macro = _precision_recall_f1(table.reshape(-1, 3).sum(axis=0)), per_tool.mean(axis=1)
+        micro = _precision_recall_f1(table.reshape(-1, 3).sum(axis=0))
+        macro = per_tool.mean(axis=1)
         own = zip(self._tool_ids, per_tool.T.tolist(), table.tolist(), strict=True)
         return {
             **{f"node_micro_{name}_no_matching": float(v) for name, v in zip(_MEASURES, micro, strict=True)},
@@ -345,7 +353,8 @@ class ScoredRows:
         """
         import numpy as np
 
-        chosen, clusters = self._rows_of("compat_groups", group), self._rows["cluster"]
+        chosen = self._rows_of("compat_groups", group)
+        clusters = self._rows["cluster"]
         # The interval must not depend on the order of the rows, so they are sorted by cluster.
         chosen = chosen[np.argsort(clusters[chosen], kind="stable")]
         names = [one.compat for one in (*POOLED, _EDITS)]
@@ -356,7 +365,8 @@ class ScoredRows:
             for place in range(0, 12, 3):
                 right, extra, absent = self._rows["compat"][chosen, place : place + 3].T.astype(float)
                 yield Ratio.share(2 * right, 2 * right + extra + absent)
-            flags, similarities = self._rows["flags"][chosen], self._rows["compat_similarity"][chosen]
+            flags = self._rows["flags"][chosen]
+            similarities = self._rows["compat_similarity"][chosen]
             yield Ratio.mean(np.where(flags & _SCORED > 0, 1 - similarities, np.nan))
             for place in range(len(ROUGE_NAMES)):
                 yield Ratio.mean(self._rows["compat_rouge"][chosen, place])

@@ -47,7 +47,8 @@ CHUNK = 2_500
 """Labels per chunk. The size is fixed, so that floating-point sums have the same order on any engine."""
 _CHUNKS_A_WORKER = 4  # at least: a worker costs as much CPU time as scoring a thousand labels
 _NAMED = 5  # occurrences listed per kind of notice
-_NO_STEPS, _NO_ANSWER = (float("nan"),) * 4, (0.0,) * 4
+_NO_STEPS = (float("nan"),) * 4
+_NO_ANSWER = (0.0,) * 4
 # ROUGE-Lsum, which strict does not show, keeps a number: BERTScore needs to know that there are steps.
 _NO_TOKENS = (*_NO_STEPS[:3], 0.0)
 _NO_PLAN = Plan([], [], [], None)
@@ -335,7 +336,9 @@ class ChunkScorer:
         return label_record(self._job.labels, place.number, value)
 
     def _score(self, lines: LabelLines) -> None:
-        job, part, label = self._job, self._part, self.label(lines.label)
+        job = self._job
+        part = self._part
+        label = self.label(lines.label)
         shape, size = shape_and_size(label)
         members = self._members(shape, size)
         if not members:
@@ -359,7 +362,10 @@ class ChunkScorer:
             if job.has_compat:
                 part.notes.met("id(s) that meet only as text, left out of compat", where, warn=True)
             by_text = self._lines.prediction(lines.by_text)
-        outcome, strict, pair, extra = ANSWERED, NO_STRICT, None, [0.0] * len(job.installed)
+        outcome = ANSWERED
+        strict = NO_STRICT
+        pair = None
+        extra = [0.0] * len(job.installed)
         is_counted = lines.is_used and str(label["id"]) not in job.excluded
         gold = job.compared(self._reader.plan(label), label) if is_counted else None
         if gold is not None:
@@ -418,7 +424,8 @@ class ChunkScorer:
             prediction: its prediction; None for a broken line, or for none.
             line: the line of the prediction, 0 for none.
         """
-        met, name = self._part.notes.met, repr(label["id"])
+        met = self._part.notes.met
+        name = repr(label["id"])
         if not line:
             outcome = self._run.outcome(label)
             if outcome == MISSING:

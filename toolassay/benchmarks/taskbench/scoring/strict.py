@@ -100,7 +100,8 @@ def _is_lent(value: object, usable: Collection[int]) -> bool:
 
 def _compared(gold: Plan, predicted: Plan, matched: list[int], right: int) -> StrictItem:
     """The item if calls match so, and `right` of them would count as nodes."""
-    wanted, given = len(gold.names), len(predicted.names)
+    wanted = len(gold.names)
+    given = len(predicted.names)
     names, values = _argument_counts(gold, predicted, matched)
     own = [name for name, place in zip(predicted.names, matched, strict=True) if place != UNMATCHED]
     return StrictItem(
@@ -125,7 +126,8 @@ def _argument_counts(
     shared_names = shared_values = 0
     for place, own in enumerate(matched if predicted.arguments is not None else ()):
         if own != UNMATCHED:
-            wanted, given = resolved(gold, own, gold_labels), resolved(predicted, place, labels)
+            wanted = resolved(gold, own, gold_labels)
+            given = resolved(predicted, place, labels)
             names = ["other" if value in untyped else name for name, value in given]
             shared_names += shared_count([name for name, _ in wanted], names)
             shared_values += shared_count(wanted, given)

@@ -64,14 +64,16 @@ def published_agents(folder: DataFolder, domain: str | None) -> dict[str, dict[s
 
 def _standing(numbers: Mapping[str, Any]) -> Standing:
     compat = numbers["compat"]
-    n, strict = int(numbers["n"]), numbers["strict"]
+    n = int(numbers["n"])
+    strict = numbers["strict"]
     answered = numbers["outcomes"].get("answered", 0)
     share = strict["coverage"] if "coverage" in strict else answered / n if n else None  # of old metrics
     judged = {heading: Interval.of(strict["intervals"][name]) for heading, (name, _) in _COLUMNS.items()}
     intervals: dict[str, Interval] = {}
     for heading, (name, count) in _COLUMNS.items():
         if compat is not None and count is not None:
-            of, bounds = compat["n"], compat.get("compat_intervals", {}).get(name, {})
+            of = compat["n"]
+            bounds = compat.get("compat_intervals", {}).get(name, {})
             intervals[heading] = Interval.of({**bounds, "value": compat[count] / of if of else None})
     published = None if compat is None else ColumnScores(n, share, intervals)
     return Standing(ColumnScores(n, share, judged), published)

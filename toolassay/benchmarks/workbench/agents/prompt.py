@@ -61,7 +61,8 @@ def prompted_agent_task(body: Mapping[str, Any], shown: object = None) -> AgentT
         body: of a chat-completions request, with at least one message.
         shown: ignored.
     """
-    react, messages = not body.get("tools"), body["messages"]
+    react = not body.get("tools")
+    messages = body["messages"]
     try:
         if [message["role"] for message in messages[:2]] != ["system", "user"]:
             return None

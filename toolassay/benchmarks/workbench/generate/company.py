@@ -119,7 +119,8 @@ def person_of(email: str) -> str:
     return next(person for person, known in _ADDRESSES.items() if known == email)
 
 
-OPENS, CLOSES = time(9), time(18)
+OPENS = time(9)
+CLOSES = time(18)
 
 
 def text(row: Row, column: str) -> str:
@@ -196,7 +197,8 @@ class Tables:
         """The start of the first free period of `minutes` on a day between 9:00 and 18:00; None if there is
         none.
         """
-        opens, closes = datetime.combine(day, OPENS), datetime.combine(day, CLOSES)
+        opens = datetime.combine(day, OPENS)
+        closes = datetime.combine(day, CLOSES)
         busy = [(start(event), end(event)) for event in self.events_on(day)]
         length = timedelta(minutes=minutes)
         for (_, free), (taken, _) in pairwise([(opens, opens), *busy, (closes, closes)]):
@@ -267,7 +269,8 @@ def with_ids(rng: SeededRandom, column: str, rows: Iterable[dict[str, Any]]) -> 
 
 
 _MEETINGS = 300
-_FIRST_MEETING_DAY, _LAST_MEETING_DAY = date(2023, 8, 1), date(2023, 12, 21)
+_FIRST_MEETING_DAY = date(2023, 8, 1)
+_LAST_MEETING_DAY = date(2023, 12, 21)
 _DURATIONS = (30, 60, 90, 120)
 _MOST_MEETINGS_A_DAY = 6
 _NEAR = timedelta(days=14)
@@ -306,7 +309,9 @@ def draw_calendar(seed: int) -> list[dict[str, Any]]:
 
 def _book(rng: SeededRandom, day: list[dict[str, Any]], start: datetime) -> None:
     """Add a meeting to a day if the time is free and the name is not used that day."""
-    name, person, duration = rng.pick(texts("events")["held"]), rng.pick(PEOPLE), rng.pick(_DURATIONS)
+    name = rng.pick(texts("events")["held"])
+    person = rng.pick(PEOPLE)
+    duration = rng.pick(_DURATIONS)
     end = start + timedelta(minutes=duration)
     for other in day:
         other_end = other["event_start"] + timedelta(minutes=other["duration"])
@@ -318,10 +323,13 @@ def _book(rng: SeededRandom, day: list[dict[str, Any]], start: datetime) -> None
 
 
 _EMAILS = 500
-FIRST_EMAIL_DAY, _EMAIL_DAYS = date(2023, 10, 1), 60
+FIRST_EMAIL_DAY = date(2023, 10, 1)
+_EMAIL_DAYS = 60
 _MIDNIGHT = datetime.combine(FIRST_EMAIL_DAY, time())
-_EVENT_SUBJECTS, _TASK_SUBJECTS = 40, 44
-_OPENS, _CLOSES = 9 * 3600, 17 * 3600
+_EVENT_SUBJECTS = 40
+_TASK_SUBJECTS = 44
+_OPENS = 9 * 3600
+_CLOSES = 17 * 3600
 _LINE_BREAK = "\\n"
 """A line break is the two characters backslash and n, as in the published mailbox."""
 
@@ -348,8 +356,10 @@ def draw_emails(seed: int, task_names: Sequence[str]) -> list[dict[str, Any]]:
     while len(rows) < _EMAILS:
         person = rng.pick(PEOPLE)
         kind, topic, form = rng.pick(subjects)
-        day, second = rng.below(_EMAIL_DAYS), rng.between(_OPENS, _CLOSES)
-        sent, body = _MIDNIGHT + timedelta(days=day, seconds=second), _body(rng, kind, topic, person)
+        day = rng.below(_EMAIL_DAYS)
+        second = rng.between(_OPENS, _CLOSES)
+        sent = _MIDNIGHT + timedelta(days=day, seconds=second)
+        body = _body(rng, kind, topic, person)
         if (day, topic) in days or sent in times or body in bodies:
             continue
         days.add((day, topic))
@@ -375,15 +385,19 @@ def _body(rng: SeededRandom, kind: str, topic: str, person: str) -> str:
         *rng.some(words[kind]["details"], rng.between(0, 2)),
         rng.pick(words[kind]["asks"]),
     ]
-    greeting, closing = rng.pick(words["greetings"]), rng.pick(words["closings"])
+    greeting = rng.pick(words["greetings"])
+    closing = rng.pick(words["closings"])
     return _LINE_BREAK.join([greeting, "", " ".join(sentences), "", closing, person])
 
 
 _VISITS = 1000
-_FIRST_VISIT_DAY, _VISIT_DAYS = date(2023, 9, 1), 90
+_FIRST_VISIT_DAY = date(2023, 9, 1)
+_VISIT_DAYS = 90
 _LEAST_VISITS_A_DAY = 2
 _SOURCES = {"direct": 0.45, "social media": 0.25, "search engine": 0.18, "referral": 0.12}
-_VIEWS, _SECONDS = 5.5, 19.5  # means
+# means
+_VIEWS = 5.5
+_SECONDS = 19.5
 
 
 def draw_visits(seed: int) -> list[dict[str, Any]]:
@@ -398,7 +412,8 @@ def draw_visits(seed: int) -> list[dict[str, Any]]:
     days += [rng.weighted(range(_VISIT_DAYS), busy) for _ in range(_VISITS - len(days))]
     rows = []
     for day in rng.shuffled(days):
-        views, seconds = 1 + int(rng.exponential(_VIEWS - 0.5)), 1 + int(rng.exponential(_SECONDS - 0.5))
+        views = 1 + int(rng.exponential(_VIEWS - 0.5))
+        seconds = 1 + int(rng.exponential(_SECONDS - 0.5))
         row = {
             "date_of_visit": str(_FIRST_VISIT_DAY + timedelta(days=day)),
             "visitor_id": f"{rng.below(10_000):04}",
@@ -412,7 +427,9 @@ def draw_visits(seed: int) -> list[dict[str, Any]]:
 
 
 _TASKS_PER_BOARD = 100
-_EARLIEST, _LATEST = -3, 13  # days from today
+# days from today
+_EARLIEST = -3
+_LATEST = 13
 LISTS = ("Backlog", "In Progress", "In Review", "Completed")
 _WEIGHTS = (0.5, 0.12, 0.18, 0.2)
 
@@ -429,7 +446,8 @@ def draw_project_tasks(seed: int) -> list[dict[str, Any]]:
         words = texts("tasks")["boards"][board]
         names = [work.format(thing) for work in words["work"] for thing in words["things"]]
         for name in rng.some(names, _TASKS_PER_BOARD):
-            person, offset = rng.pick(people), rng.between(_EARLIEST, _LATEST)
+            person = rng.pick(people)
+            offset = rng.between(_EARLIEST, _LATEST)
             state = rng.weighted(LISTS, _WEIGHTS)
             row = {
                 "task_name": name,
@@ -446,7 +464,8 @@ _CUSTOMERS = 200
 STATUSES = ("Qualified", "Won", "Lost", "Lead", "Proposal")
 PRODUCTS = ("Software", "Hardware", "Services", "Consulting", "Training")
 _FIRST_CONTACT_DAY = date(2023, 10, 1)
-_WITHOUT_PHONE, _WITHOUT_NOTES = 100, 44
+_WITHOUT_PHONE = 100
+_WITHOUT_NOTES = 44
 
 
 def draw_customers(seed: int) -> list[dict[str, Any]]:

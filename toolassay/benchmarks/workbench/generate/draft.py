@@ -263,7 +263,8 @@ class Draft:
 
     def moment(self, day: date, last_hour: int) -> datetime:
         """A full or half hour of a day, from 9:00 to half past `last_hour`, in the gap `time`."""
-        hour, minute = self.rng.between(9, last_hour), self.rng.pick([0, 30])
+        hour = self.rng.between(9, last_hour)
+        minute = self.rng.pick([0, 30])
         found = datetime(day.year, day.month, day.day, hour, minute)
         self.gaps["time"] = clock_text(found)
         return found
@@ -304,7 +305,8 @@ class Draft:
         """
         metric = self.pick("metric", METRICS)
         direction = self.pick("direction", ["higher", "lower"])
-        percent, values = self.rng.pick(_PERCENT), daily(self.tables, metric)
+        percent = self.rng.pick(_PERCENT)
+        values = daily(self.tables, metric)
         self.gaps["percent"] = f"{percent}%"
         grown = growth(values[first], values[last])
         if grown is None:

@@ -77,7 +77,8 @@ def _fillings(
 ) -> Iterator[tuple[dict[str, str], tuple[str, ...]]]:
     """Ten different fillings of a template, with the template's mix of calls."""
     rng = SeededRandom(seed, f"tasks/{template.name}")
-    room, seen = Counter(template.mix._asdict()), set[tuple[str, ...]]()
+    room = Counter(template.mix._asdict())
+    seen = set[tuple[str, ...]]()
     for _ in range(_TRIES):
         draft = Draft(tables, rng)
         try:

@@ -73,7 +73,8 @@ def _plot(first: date, last: date, kind: str, *metrics: str) -> Calls:
 
 @template(Mix(one=10), "analytics")
 def _plot_since(draft: Draft) -> Calls:
-    since, metric = draft.any_day(), draft.pick("metric", METRICS)
+    since = draft.any_day()
+    metric = draft.pick("metric", METRICS)
     return _plot(since, YESTERDAY, draft.pick("kind", ("bar", "line", "scatter")), metric)
 
 
@@ -136,7 +137,8 @@ def _faster_growth(draft: Draft) -> Calls:
 
 @template(Mix(one=10), "analytics")
 def _popular_source(draft: Draft) -> Calls:
-    since, rank = draft.any_day(), draft.pick("rank", ("most", "fewest"))
+    since = draft.any_day()
+    rank = draft.pick("rank", ("most", "fewest"))
     totals = {source: sum(between(daily(draft.tables, source), since)) for source in SOURCES}
     wanted = (max if rank == "most" else min)(totals.values())
     winners = [source for source, total in totals.items() if total == wanted]
@@ -209,7 +211,8 @@ def _cancel_next_named(draft: Draft) -> Calls:
 
 @template(Mix(one=10), "calendar")
 def _rename_next_named(draft: Draft) -> Calls:
-    name, new = _future_name(draft), _new_name(draft, "new")
+    name = _future_name(draft)
+    new = _new_name(draft, "new")
     return _update(draft.tables.future_events(name=name)[:1], "event_name", new)
 
 
@@ -223,7 +226,8 @@ def _cancel_next_with(draft: Draft) -> Calls:
 
 @template(Mix(5, 5), "calendar")
 def _catch_up(draft: Draft) -> Calls:
-    person, since = draft.pick("person", PEOPLE), draft.days_ago(5, 25)
+    person = draft.pick("person", PEOPLE)
+    since = draft.days_ago(5, 25)
     free = draft.first_free(draft.working_day())
     return [] if draft.tables.met(person, since) else [book("Catch-up", person, free, 30)]
 
@@ -240,7 +244,8 @@ def _clear_part_of_day(draft: Draft) -> Calls:
 
 @template(Mix(none=0, one=2, many=8), "calendar")
 def _cancel_all_with(draft: Draft) -> Calls:
-    person, day = draft.pick("person", PEOPLE), draft.day("day", draft.rng.pick(working_days()[:6]))
+    person = draft.pick("person", PEOPLE)
+    day = draft.day("day", draft.rng.pick(working_days()[:6]))
     return _delete(event for event in draft.tables.future_events(person=person) if start(event).date() >= day)
 
 
@@ -253,8 +258,10 @@ def _cancel_all_named(draft: Draft) -> Calls:
 
 @template(Mix(one=10), "calendar")
 def _create(draft: Draft) -> Calls:
-    person, day = draft.pick("person", PEOPLE), draft.day("day", draft.rng.pick(working_days()))
-    name, moment = _new_name(draft), draft.moment(day, 15)
+    person = draft.pick("person", PEOPLE)
+    day = draft.day("day", draft.rng.pick(working_days()))
+    name = _new_name(draft)
+    moment = draft.moment(day, 15)
     minutes = DURATIONS[draft.pick("length", DURATIONS)]
     draft.require(draft.tables.is_free(moment, minutes))
     yield book(name, person, moment, minutes)
@@ -285,7 +292,8 @@ def _delete_one(draft: Draft) -> Calls:
 
 @template(Mix(one=10), _CRM)
 def _add_lead(draft: Draft) -> Calls:
-    name, person = new_customer(draft), draft.pick("person", SALES)
+    name = new_customer(draft)
+    person = draft.pick("person", SALES)
     yield add_customer(name, person, product_interest=draft.pick("product", PRODUCTS))
 
 
@@ -313,14 +321,16 @@ def _hand_over_stages(draft: Draft) -> Calls:
 
 @template(Mix(2, 5, 3), _CRM)
 def _delete_stage(draft: Draft) -> Calls:
-    owner, status = address(draft.pick("person", SALES)), draft.pick("status", STATUSES)
+    owner = address(draft.pick("person", SALES))
+    status = draft.pick("status", STATUSES)
     columns = {"assigned_to_email": owner, "status": status, "product_interest": draft.product()}
     return delete_customers(draft.tables.customers(**columns))
 
 
 @template(Mix(none=5, many=5), _CRM)
 def _give_up(draft: Draft) -> Calls:
-    product, limit = draft.product(), draft.days_ago(20, 59, "limit")
+    product = draft.product()
+    limit = draft.days_ago(20, 59, "limit")
     proposals = draft.tables.customers(status="Proposal", product_interest=product)
     found = [customer for customer in proposals if text(customer, "last_contact_date") < str(limit)]
     return update_customers(found, "status", "Lost")
@@ -359,13 +369,15 @@ def _delete_last(draft: Draft) -> Calls:
 
 @template(Mix(1, 5, 4), "email")
 def _delete_recent(draft: Draft) -> Calls:
-    person, since = draft.pick("person", PEOPLE), draft.days_ago(3, 12)
+    person = draft.pick("person", PEOPLE)
+    since = draft.days_ago(3, 12)
     return _delete_emails(mail for mail in draft.tables.emails(sender=person) if sent_day(mail) >= since)
 
 
 @template(Mix(one=10), "email")
 def _send(draft: Draft) -> Calls:
-    person, letters = draft.pick("person", PEOPLE), texts("emails")["outgoing"]
+    person = draft.pick("person", PEOPLE)
+    letters = texts("emails")["outgoing"]
     subject, body = draft.rng.pick(list(zip(letters["subjects"], letters["bodies"], strict=True)))
     draft.gaps |= {"subject": subject, "body": body}
     yield send(person, subject, body)
@@ -417,7 +429,8 @@ def _forward_to_two(draft: Draft) -> Calls:
 
 @template(Mix(one=10), "email")
 def _reply_latest(draft: Draft) -> Calls:
-    person, body = draft.pick("person", PEOPLE), _answer(draft)
+    person = draft.pick("person", PEOPLE)
+    body = _answer(draft)
     return _reply(draft.tables.emails(sender=person)[0], body)
 
 
@@ -443,26 +456,30 @@ def _up_to(draft: Draft, person: str, last: date, *lists: str) -> list[Row]:
 
 @template(Mix(6, 4), "project_management")
 def _to_review(draft: Draft) -> Calls:
-    person, last = draft.pick("person", PROJECT), draft.day("last", _deadline(draft))
+    person = draft.pick("person", PROJECT)
+    last = draft.day("last", _deadline(draft))
     return _update_tasks(_up_to(draft, person, last, "In Progress"), "list_name", "In Review")
 
 
 @template(Mix(one=10), "project_management", name="create")
 def _create_task(draft: Draft) -> Calls:
     board = draft.pick("board", BOARDS)
-    person, due = draft.pick("person", BOARDS[board]), draft.weekday("due", _deadline(draft))
+    person = draft.pick("person", BOARDS[board])
+    due = draft.weekday("due", _deadline(draft))
     yield create(draft.pick("name", texts("tasks")["boards"][board]["new"]), person, due, board)
 
 
 @template(Mix(none=5, many=5), "project_management")
 def _start_due(draft: Draft) -> Calls:
-    person, limit = draft.pick("person", PROJECT), draft.day("limit", _deadline(draft, -2, 4))
+    person = draft.pick("person", PROJECT)
+    limit = draft.day("limit", _deadline(draft, -2, 4))
     return _update_tasks(draft.tables.tasks(person, "Backlog", before=limit), "list_name", "In Progress")
 
 
 @template(Mix(none=0, one=2, many=8), "project_management")
 def _complete(draft: Draft) -> Calls:
-    person, last = draft.pick("person", PROJECT), draft.day("last", _deadline(draft, 6, 13))
+    person = draft.pick("person", PROJECT)
+    last = draft.day("last", _deadline(draft, 6, 13))
     return _update_tasks(_up_to(draft, person, last, "In Review"), "list_name", "Completed")
 
 
@@ -474,7 +491,8 @@ def _stand_in(draft: Draft) -> Calls:
 
 @template(Mix(3, 5, 2), "project_management")
 def _back_to_backlog(draft: Draft) -> Calls:
-    person, last = draft.pick("person", PROJECT), draft.day("last", _deadline(draft, -2, 6))
+    person = draft.pick("person", PROJECT)
+    last = draft.day("last", _deadline(draft, -2, 6))
     return _update_tasks(_up_to(draft, person, last, "In Progress", "In Review"), "list_name", "Backlog")
 
 
@@ -497,17 +515,22 @@ def _give_most_urgent(draft: Draft) -> Calls:
 
 @template(Mix(4, 6), _CRM, "calendar")
 def _silent_customer(draft: Draft) -> Calls:
-    customer, since, day = draft.customer(), draft.days_ago(14, 42), draft.working_day()
-    free, owner = draft.first_free(day), person_of(text(customer, "assigned_to_email"))
+    customer = draft.customer()
+    since = draft.days_ago(14, 42)
+    day = draft.working_day()
+    free = draft.first_free(day)
+    owner = person_of(text(customer, "assigned_to_email"))
     if text(customer, "last_contact_date") < str(since):
         yield book(f"Update on {customer['customer_name']}", owner, free, 30)
 
 
 @template(Mix(one=10), "email", "calendar")
 def _meet_sender(draft: Draft) -> Calls:
-    mail, day = draft.rng.pick(draft.tables.email), draft.working_day()
+    mail = draft.rng.pick(draft.tables.email)
+    day = draft.working_day()
     minutes = DURATIONS[draft.pick("length", DURATIONS)]
-    moment, subject = draft.moment(day, 15), text(mail, "subject")
+    moment = draft.moment(day, 15)
+    subject = text(mail, "subject")
     draft.require(draft.tables.is_free(moment, minutes))
     draft.gaps["subject"] = subject
     draft.day("sent", sent_day(mail))
@@ -516,7 +539,9 @@ def _meet_sender(draft: Draft) -> Calls:
 
 @template(Mix(7, 3), "email", "calendar")
 def _quiet_colleague(draft: Draft) -> Calls:
-    person, since, day = draft.pick("person", PEOPLE), draft.days_ago(2, 8), draft.working_day()
+    person = draft.pick("person", PEOPLE)
+    since = draft.days_ago(2, 8)
+    day = draft.working_day()
     moment = draft.moment(day, 16)
     draft.require(draft.tables.is_free(moment, 30))
     if not any(sent_day(mail) >= since for mail in draft.tables.emails(sender=person)):
@@ -525,14 +550,16 @@ def _quiet_colleague(draft: Draft) -> Calls:
 
 @template(Mix(4, 6), "project_management", "calendar")
 def _overdue_meeting(draft: Draft) -> Calls:
-    person, free = draft.pick("person", PROJECT), draft.first_free(draft.working_day())
+    person = draft.pick("person", PROJECT)
+    free = draft.first_free(draft.working_day())
     if draft.tables.overdue(person):
         yield book("Overdue tasks", person, free, 30)
 
 
 @template(Mix(one=10), "analytics", "calendar")
 def _figure_meeting(draft: Draft) -> Calls:
-    found, person = draft.threshold(), draft.pick("person", PEOPLE)
+    found = draft.threshold()
+    person = draft.pick("person", PEOPLE)
     free = draft.first_free(draft.working_day())
     draft.require(found.holds)
     yield book(f"Discuss {found.metric}", person, free, 30)
@@ -541,13 +568,16 @@ def _figure_meeting(draft: Draft) -> Calls:
 @template(Mix(one=10), "email", "calendar")
 def _remind(draft: Draft) -> Calls:
     day = draft.weekday("day", draft.rng.pick(draft.tables.future_days()))
-    words, event = draft.letter("reminder"), draft.tables.events_on(day)[0]
+    words = draft.letter("reminder")
+    event = draft.tables.events_on(day)[0]
     yield send(person_of(text(event, "participant_email")), text(event, "event_name"), words["body"])
 
 
 @template(Mix(2, 8), "email", "calendar")
 def _not_met(draft: Draft) -> Calls:
-    person, since, words = draft.pick("person", PEOPLE), draft.days_ago(3, 20), draft.letter("not_met")
+    person = draft.pick("person", PEOPLE)
+    since = draft.days_ago(3, 20)
+    words = draft.letter("not_met")
     if not draft.tables.met(person, since):
         yield send(person, **words)
 
@@ -555,7 +585,8 @@ def _not_met(draft: Draft) -> Calls:
 @template(Mix(4, 6), "email", "calendar")
 def _nothing_planned(draft: Draft) -> Calls:
     person = draft.pick("person", PEOPLE)
-    last, words = draft.weekday("last", draft.rng.pick(working_days()[1:])), draft.letter("nothing_planned")
+    last = draft.weekday("last", draft.rng.pick(working_days()[1:]))
+    words = draft.letter("nothing_planned")
     if not any(start(event).date() <= last for event in draft.tables.future_events(person=person)):
         yield send(person, **words)
 
@@ -568,22 +599,27 @@ def _send_either(person: str, words: Mapping[str, str], *, first: bool) -> Workb
 
 @template(Mix(one=10), "email", "project_management")
 def _praise_or_ask(draft: Draft) -> Calls:
-    person, words = draft.pick("person", PROJECT), draft.letter("late_or_on_time")
+    person = draft.pick("person", PROJECT)
+    words = draft.letter("late_or_on_time")
     yield _send_either(person, words, first=bool(draft.tables.overdue(person)))
 
 
 @template(Mix(2, 8), "analytics", "email")
 def _figure_message(draft: Draft) -> Calls:
-    found, person = draft.threshold(), draft.pick("person", PEOPLE)
-    metric, bound = found.metric, f"{draft.gaps['direction']} {draft.gaps['threshold']}"
+    found = draft.threshold()
+    person = draft.pick("person", PEOPLE)
+    metric = found.metric
+    bound = f"{draft.gaps['direction']} {draft.gaps['threshold']}"
     if found.holds:
         yield send(person, f"Update on {metric}", f"I saw {metric} {bound}. Do you know why?")
 
 
 @template(Mix(none=0, one=5, many=5), "email", "calendar", "project_management")
 def _praise_or_meet(draft: Draft) -> Calls:
-    person, free = draft.pick("person", PROJECT), draft.first_free(draft.working_day())
-    words, late = draft.letter("late_meeting_or_on_time"), bool(draft.tables.overdue(person))
+    person = draft.pick("person", PROJECT)
+    free = draft.first_free(draft.working_day())
+    words = draft.letter("late_meeting_or_on_time")
+    late = bool(draft.tables.overdue(person))
     if late:
         yield book("Overdue tasks", person, free, 30)
     yield _send_either(person, words, first=late)
@@ -611,8 +647,10 @@ def _task(draft: Draft) -> Calls:
 
 @template(Mix(3, 7), "analytics", "project_management")
 def _task_for_most(draft: Draft) -> Calls:
-    found, board = draft.threshold(), draft.pick("board", BOARDS)
-    due, state = due_day(draft), draft.pick("list", LISTS)
+    found = draft.threshold()
+    board = draft.pick("board", BOARDS)
+    due = due_day(draft)
+    state = draft.pick("list", LISTS)
     load = {person: len(draft.tables.tasks(person, state)) for person in BOARDS[board]}
     best = [person for person, count in load.items() if count == max(load.values())]
     draft.require(len(best) == 1)
@@ -630,7 +668,8 @@ def _race_task(draft: Draft) -> Calls:
 @template(Mix(one=10), "analytics", "email", "project_management")
 def _task_or_praise(draft: Draft) -> Calls:
     found = draft.threshold()
-    task, words = team_task(draft, found.metric), draft.letter("steady")
+    task = team_task(draft, found.metric)
+    words = draft.letter("steady")
     mail = send(draft.gaps["person"], f"Recent figures for {found.metric}", **words)
     yield task if found.holds else mail
 
@@ -641,14 +680,17 @@ def _race_task_and_meeting(draft: Draft) -> Calls:
         found = draft.race()
     finally:  # the day is drawn even if the race is too close
         day = draft.working_day()
-    free, task = draft.first_free(day), team_task(draft, draft.gaps["other"])
+    free = draft.first_free(day)
+    task = team_task(draft, draft.gaps["other"])
     return [task, book(f"Discuss {found.metric}", draft.gaps["person"], free, 30)] if found.holds else []
 
 
 @template(Mix(none=0, one=2, many=8), "analytics", "calendar", "email", "project_management")
 def _task_and_meeting_or_praise(draft: Draft) -> Calls:
-    found, free = draft.threshold(), draft.first_free(draft.working_day())
-    task, words = team_task(draft, found.metric), draft.letter("steady")
+    found = draft.threshold()
+    free = draft.first_free(draft.working_day())
+    task = team_task(draft, found.metric)
+    words = draft.letter("steady")
     person = draft.gaps["person"]
     if found.holds:
         return [task, book(f"Discuss {found.metric}", person, free, 30)]
@@ -657,7 +699,8 @@ def _task_and_meeting_or_praise(draft: Draft) -> Calls:
 
 @template(Mix(one=10), _CRM, "project_management")
 def _lead_for_least_busy(draft: Draft) -> Calls:
-    name, board = new_customer(draft), draft.pick("board", BOARDS)
+    name = new_customer(draft)
+    board = draft.pick("board", BOARDS)
     state = draft.pick("list", LISTS)
     # The first address in alphabetical order, where several people have as few tasks.
     load = {person: len(draft.tables.tasks(person, state)) for person in sorted(BOARDS[board], key=address)}
@@ -666,13 +709,15 @@ def _lead_for_least_busy(draft: Draft) -> Calls:
 
 @template(Mix(none=1, many=9), "analytics", _CRM)
 def _drop_leads(draft: Draft) -> Calls:
-    found, person = draft.threshold(), draft.pick("person", SALES)
+    found = draft.threshold()
+    person = draft.pick("person", SALES)
     return delete_customers(draft.tables.leads(person)) if found.holds else []
 
 
 @template(Mix(none=0, one=1, many=9), "analytics", _CRM, "email")
 def _drop_leads_and_tell(draft: Draft) -> Calls:
-    found, person = draft.threshold(direction="above"), draft.pick("person", SALES)
+    found = draft.threshold(direction="above")
+    person = draft.pick("person", SALES)
     words = draft.letter("enough_leads_or_not")
     if found.holds:
         yield from delete_customers(draft.tables.leads(person))
@@ -681,10 +726,13 @@ def _drop_leads_and_tell(draft: Draft) -> Calls:
 
 @template(Mix(many=10), "analytics", "calendar", "email", "project_management", _CRM)
 def _improve_or_share_leads(draft: Draft) -> Calls:
-    found, day = draft.threshold(), draft.working_day()
+    found = draft.threshold()
+    day = draft.working_day()
     owner, to = draft.two("owner", "to", SALES)
-    free, task = draft.first_free(day), team_task(draft, found.metric)
-    words, leads = draft.letter("more_leads"), draft.tables.leads(owner)
+    free = draft.first_free(day)
+    task = team_task(draft, found.metric)
+    words = draft.letter("more_leads")
+    leads = draft.tables.leads(owner)
     if found.holds:
         return [task, book(f"Discuss {found.metric}", draft.gaps["person"], free, 30)]
     return [*update_customers(leads, "assigned_to_email", address(to)), send(to, **words)]

@@ -20,7 +20,8 @@ from toolassay.benchmarks.workbench.tools import Toolset
 _ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)*")
 # Matches the time in "2024-01-01 09:00:00"; not "9:00".
 _TIME = re.compile(r"\d\d:\d\d:\d\d")
-_START, _WRONG_STARTS = "13:00:00", ("09:00:00", "11:00:00", "15:00:00", "15:30:00")
+_START = "13:00:00"
+_WRONG_STARTS = ("09:00:00", "11:00:00", "15:00:00", "15:30:00")
 
 
 @dataclass(frozen=True)

@@ -81,8 +81,10 @@ class CompatJudge:
             error: the run's error message; empty if it succeeded.
         """
         # Tables that neither the run nor the ground truth touched are equal and need no comparison.
-        edition, original = self._sandbox.edition, self._original
-        calls, answer = edition.judged_calls(calls), edition.judged_calls(answer)
+        edition = self._sandbox.edition
+        original = self._original
+        calls = edition.judged_calls(calls)
+        answer = edition.judged_calls(answer)
         wanted, failed = self._wanted(answer)
         left, failed = (wanted, failed) if calls == answer else self._left_by(calls)
         right = not failed and all(
@@ -433,11 +435,13 @@ def metrics_of(verdicts: Sequence[RunVerdict], model: str, tool_selection: str |
         The published counts. Each group (by number of wanted actions, template, domains) has `n`, `correct`
         and `side_effects`.
     """
-    n, groups = len(verdicts), {v.task.group for v in verdicts}
+    n = len(verdicts)
+    groups = {v.task.group for v in verdicts}
     counts = {name: sum(map(holds, verdicts)) for name, holds in _COUNTS.items()}
     errors = Counter(v.result.error for v in verdicts if v.result.error)
     shown = Counter(v.result.error[:_LONGEST_ERROR] for v in verdicts if v.result.error)
-    harmless, harmful = counts["errors_without_side_effects"], counts["errors_with_side_effects"]
+    harmless = counts["errors_without_side_effects"]
+    harmful = counts["errors_with_side_effects"]
     return {
         "domain": groups.pop() if len(groups) == 1 else None,
         "model": model,

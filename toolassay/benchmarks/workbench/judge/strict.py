@@ -106,7 +106,8 @@ class StrictJudge:
             answer: the ground-truth calls as text.
             error: the run's error message; empty if it succeeded.
         """
-        calls, wanted = tuple(calls), self._wanted(answer)
+        calls = tuple(calls)
+        wanted = self._wanted(answer)
         made = wanted if calls == answer else self._changes(calls)
         return StrictVerdict(
             correct=made == wanted and not error,

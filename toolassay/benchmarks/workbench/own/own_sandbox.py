@@ -21,7 +21,8 @@ from toolassay.files.locks import open_regular
 
 BUSY_SECONDS = 1.0
 """Maximum wait for another program's lock, in seconds."""
-_WAL, _PLAIN = 2, b"\x01\x01"
+_WAL = 2
+_PLAIN = b"\x01\x01"
 _VERSIONS = slice(18, 20)  # bytes of the header: write and read version, 2 in WAL mode, 1 otherwise
 
 
@@ -171,7 +172,9 @@ class FixedClock:
             connection.create_function(name, 0, lambda text=text: text, deterministic=True)
 
     def _stopped(self, name: str, *given: Value) -> Value:
-        values, first = [*given], int(name == "strftime")  # the position of the time among the arguments
+        # the position of the time among the arguments
+        values = [*given]
+        first = int(name == "strftime")
         if len(values) == first:
             values.append("now")
         if len(values) > first and str(values[first]).lower() == "now":
@@ -241,7 +244,8 @@ class ToolConnection(sqlite3.Connection):
         finally:
             self.set_progress_handler(None, 0)
             self.set_authorizer(None)
-            self.row_factory, self.text_factory = None, str
+            self.row_factory = None
+            self.text_factory = str
             try:
                 if keep and self.in_transaction:
                     self.execute("COMMIT")
@@ -320,8 +324,12 @@ class OwnSandbox(Sandbox):
         self.connection.create_function("user", 0, lambda: place.user, deterministic=True)
         self._image = self.connection.total_changes, image
         self._place = place
-        self.now, self.user, self.overwrites = place.now, place.user, False
-        self.toolset, self.judged, self.customs = place.toolset, place.judged, place.customs
+        self.now = place.now
+        self.user = place.user
+        self.overwrites = False
+        self.toolset = place.toolset
+        self.judged = place.judged
+        self.customs = place.customs
 
     def fork(self, *, overwrites: bool | None = None) -> OwnSandbox:
         """An independent copy; `overwrites` has no meaning here."""

@@ -111,7 +111,8 @@ def schema_of(hint: Any) -> dict[str, Any]:
     """
     if hint in _NAMES:
         return {"type": _NAMES[hint][0]}
-    kind, inner = get_origin(hint), get_args(hint)
+    kind = get_origin(hint)
+    inner = get_args(hint)
     if kind is Literal and len({type(value) for value in inner}) == 1 and type(inner[0]) in (str, int):
         return {"type": _NAMES[type(inner[0])][0], "enum": list(inner)}
     if kind is list and len(inner) == 1:
@@ -129,7 +130,8 @@ def describe_type(hint: Any) -> str:
     """
     if hint in _NAMES:
         return _NAMES[hint][1]
-    kind, inner = get_origin(hint), get_args(hint)
+    kind = get_origin(hint)
+    inner = get_args(hint)
     if kind is Literal:
         return "one of " + ", ".join(
             f'"{value}"' if isinstance(value, str) else str(value) for value in inner

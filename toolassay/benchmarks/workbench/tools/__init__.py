@@ -40,7 +40,8 @@ class Toolset:
             tool.name: tool for room in toolkits.values() for tool in room
         }
         self._by_function_name = {tool.function_name: tool for tool in self.tools.values()}
-        self._everywhere, self._aliases = frozenset(everywhere), aliases or {}
+        self._everywhere = frozenset(everywhere)
+        self._aliases = aliases or {}
 
     def find(self, name: str) -> WorkplaceTool | None:
         """Look up a tool by name (`email.send_email`) or function name (`email__send_email`); None if

@@ -91,7 +91,8 @@ def search_emails(sandbox: Sandbox, query: Any = "", date_min: Any = None, date_
     """
     words = query.lower().split()
     mails = Records(sandbox, EMAILS)
-    rows, texts = mails.all(), mails.derived(_texts)
+    rows = mails.all()
+    texts = mails.derived(_texts)
     places: Sequence[int] = range(len(rows))
     for word in words:
         places = [place for place in places if word in texts[place]]
@@ -144,7 +145,8 @@ def find_email_address(sandbox: Sandbox, name: Any = "") -> Any:
     """All addresses that contain the name."""
     if name == "":
         return "Name not provided."
-    rows, edition = Records(sandbox, DIRECTORY).all(), sandbox.edition
+    rows = Records(sandbox, DIRECTORY).all()
+    edition = sandbox.edition
     found = Search(literal=edition.is_literal).contains(rows, name.lower(), "email_address")
     return [row["email_address"] for row in found] or edition.replies["address"]
 
@@ -361,7 +363,8 @@ def search_tasks(sandbox: Sandbox, **given: Any) -> Any:
     if not any(given.values()):
         return "No search parameters provided."
     literal = sandbox.edition.is_literal
-    search, found = Search(literal=literal, case=literal), list(Records(sandbox, TASKS).all())
+    search = Search(literal=literal, case=literal)
+    found = list(Records(sandbox, TASKS).all())
     for column in TASKS.columns[1:]:
         if pattern := given.get(column):
             found = search.contains(found, pattern, column)
@@ -373,7 +376,8 @@ def _wrong(tasks: Records, field: Any, value: Any) -> str:
     if field == "assigned_to_email" and value not in {task[field] for task in tasks.all()}:
         return _WRONG_ASSIGNEE
     if field in ("list_name", "board") and not create_task.allows(field, value):
-        noun, choices = field.removesuffix("_name").capitalize(), create_task.arguments[field].choices
+        noun = field.removesuffix("_name").capitalize()
+        choices = create_task.arguments[field].choices
         return f"{noun} not valid. Please choose from: {', '.join(map(repr, choices))}."
     return ""
 
@@ -396,7 +400,8 @@ def update_customer(
     if not customer_id or not field or not new_value:
         return "Customer ID, field, or new value not provided."
     if field in ("status", "product_interest") and not add_customer.allows(field, new_value):
-        noun, choices = field.capitalize().replace("_", " "), add_customer.arguments[field].choices
+        noun = field.capitalize().replace("_", " ")
+        choices = add_customer.arguments[field].choices
         return f"{noun} not valid. Please choose from: {', '.join(map(repr, choices))}"
     if field in _EMAILS:
         new_value = new_value.lower()
@@ -433,7 +438,8 @@ def search_customers(sandbox: Sandbox, **given: Any) -> Any:
     """The first 5 matches, in table order."""
     if not any(given.values()):
         return "No search parameters provided. Please provide at least one parameter."
-    search, found = Search(literal=sandbox.edition.is_literal), list(Records(sandbox, CUSTOMERS).all())
+    search = Search(literal=sandbox.edition.is_literal)
+    found = list(Records(sandbox, CUSTOMERS).all())
     for column in ("customer_name", "customer_email", "product_interest", "status", "assigned_to_email"):
         if pattern := given.get(column):
             found = search.contains(found, pattern, column)

@@ -313,7 +313,9 @@ class Search:
     """
 
     def __init__(self, seconds: float = SECONDS, *, literal: bool = False, case: bool = False) -> None:
-        self._seconds, self._literal, self._case = seconds, literal, case
+        self._seconds = seconds
+        self._literal = literal
+        self._case = case
         self._end = time.monotonic() + seconds
 
     def contains(self, rows: Iterable[Record], pattern: Any, column: str) -> list[Record]:
