@@ -36,8 +36,7 @@ from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.console.tables import Table
 from toolassay.models import ChatRequest, ModelOptions, create_model
 from toolassay.models.options import ClientName
-from toolassay.runs import Journal
-from toolassay.runs.journal import AnswerLine, ItemEntry, LineAddress
+from toolassay.runs.journal import AnswerLine, ItemEntry, Journal, LineAddress
 from toolassay.runs.runner import Loop, run_items
 from toolassay.tools.library import ToolLibrary
 

@@ -20,12 +20,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from toolassay import SILENT, evaluate, infer
+from toolassay import SILENT, evaluate, infer, write_report
 from toolassay.console.tables import Table
 from toolassay.files.data_files import read_json, read_json_lines
 from toolassay.models import ModelOptions
 from toolassay.runs.settings import Limits
-from toolassay.stages.report import write_report
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = {"data_huggingface": "TaskBench", "data_workbench": "WorkBench", "data_classic": "CLASSic"}

@@ -24,11 +24,11 @@ from typing import Any, NamedTuple
 
 from measurements.gold_agent import GoldModel, executed_workplace, gold_calls
 from toolassay import SILENT, Budget, evaluate, execute, infer
+from toolassay.benchmarks.workbench.executor import WorkplaceExecution
 from toolassay.benchmarks.workbench.tasks import read_tasks
-from toolassay.benchmarks.workbench.workplace_environment import WorkplaceExecution
 from toolassay.console.tables import Table
 from toolassay.errors import ToolassayError
-from toolassay.executors.mcp import McpExecution
+from toolassay.executors import McpExecution
 from toolassay.files.data_files import read_json, read_json_lines, write_json_lines
 from toolassay.models import ModelOptions
 from toolassay.testkit import FakeServer

@@ -10,17 +10,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from toolassay import SILENT, build_graph, execute
+from toolassay import SILENT, build_graph, execute, import_tools
 from toolassay.benchmarks.workbench.calls import parse_call
+from toolassay.benchmarks.workbench.executor import WorkplaceExecution
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import toolset_of
 from toolassay.benchmarks.workbench.workplace import open_workplace
-from toolassay.benchmarks.workbench.workplace_environment import WorkplaceExecution
 from toolassay.files.data_files import read_json_lines, write_json, write_json_lines
 from toolassay.models import ToolCall
 from toolassay.plans.execution_record import FILE, read_executions
 from toolassay.serving.completions import Received, Reply, text_of
-from toolassay.stages.import_tools import import_tools
 
 Calls = Sequence[tuple[str, Mapping[str, Any]]]
 """Calls in order: the tool and its arguments."""

@@ -19,8 +19,8 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from unittest.mock import patch
 
+from toolassay import infer
 from toolassay.models import ChatRequest, ChatResponse, ModelOptions
-from toolassay.stages.infer import infer
 
 LIMIT = 300  # MB
 PLAN = '{"task_steps": ["a"], "task_nodes": [{"task": "Tool", "arguments": ["x"]}], "task_links": []}'

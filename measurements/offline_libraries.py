@@ -21,14 +21,11 @@ from typing import Any
 
 from jsonschema import Draft202012Validator, FormatChecker
 
+from toolassay import build_graph, check, format_data, generate
 from toolassay.console.screen import Screen
 from toolassay.errors import ToolassayError
 from toolassay.files.data_files import read_json_lines
 from toolassay.records.data_folder import DataFolder
-from toolassay.stages.check import check
-from toolassay.stages.generate import generate
-from toolassay.stages.graph import build_graph
-from toolassay.stages.release import format_data
 from toolassay.tools.library import Tool, ToolLibrary
 
 HEADER = (

@@ -20,11 +20,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from toolassay import evaluate, write_report
 from toolassay.console.screen import SILENT
 from toolassay.console.tables import Table
 from toolassay.files.data_files import write_json_lines
-from toolassay.stages.evaluate import evaluate
-from toolassay.stages.report import write_report
 
 MODELS = {"model-a": 0.25, "model-b": 0.35, "model-c": 0.5}
 """Share of changed plans of each made-up model."""

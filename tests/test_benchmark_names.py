@@ -12,7 +12,7 @@ NAME = re.compile(r"task[ _-]?bench|work[ _-]?bench|classic", re.IGNORECASE)
 # Each file with the only lines that may name a benchmark.
 ALLOWED = {
     # the public functions import_taskbench and import_classic
-    "__init__.py": re.compile(r"\bimport_(?:taskbench|classic)\b"),
+    "interface.py": re.compile(r"\bimport_(?:taskbench|classic)\b"),
     # the stable import path of a team's own tools
     "workplace.py": re.compile(r"^from toolassay\.benchmarks\.workbench\."),
     # part of the file format: the benchmark of a folder that names none

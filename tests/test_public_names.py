@@ -8,6 +8,7 @@ import click
 import pytest
 
 import toolassay
+from measurements import interface
 from tests.support.running import inside, shell
 from toolassay.cli.main import COMMANDS, cli
 from toolassay.errors import UsageError
@@ -46,16 +47,19 @@ def test_every_command_and_public_name_is_on_a_page() -> None:
 
 
 def test_the_function_is_not_hidden_by_the_package_of_its_name() -> None:
-    import toolassay.report.decision
+    import toolassay.reports.decision
 
     assert toolassay.report is toolassay.write_report
 
 
-def test_signatures_list_the_fields_of_options_objects() -> None:
-    shown = inspect.signature(toolassay.infer).parameters
-    assert (shown["temperature"].default, shown["temperature"].annotation) == (0.2, "float | None")
-    assert {"llm", "max_tokens", "trials", "budget"} <= shown.keys()
-    assert inspect.signature(toolassay.generate).parameters["temperature"].default == 0.7
+def test_the_types_and_the_reference_page_are_those_of_the_declarations() -> None:
+    assert interface.STUB.read_text(encoding="utf-8") == interface.stub()
+    assert interface.REFERENCE.read_text(encoding="utf-8") == interface.reference()
+
+
+def test_the_help_of_a_function_names_the_flat_keywords() -> None:
+    shown = inspect.getdoc(toolassay.infer) or ""
+    assert {"llm,", "temperature,", "trials,", "max_cost,"} <= set(shown.split())
 
 
 def test_a_result_is_a_line_and_a_table() -> None:

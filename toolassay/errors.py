@@ -103,6 +103,10 @@ def _unpickled(kind: type[ToolassayError], args: tuple[Any, ...], state: dict[st
     return error
 
 
+class Unsent(Exception):
+    """A call did not reach its tool, so it may be made again."""
+
+
 class UsageError(ToolassayError):
     """The command cannot be run as given: a wrong flag, a missing or malformed input file."""
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
 import os
 import sys
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,34 +15,6 @@ from toolassay.errors import UsageError, install
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
-
-
-def show_keywords(function: Any) -> None:
-    """List the fields of a function's options objects as keywords in its signature, with types and defaults.
-
-    They are the optional dataclasses among its parameters (`model: ModelSettings | None = None`), whose
-    fields it takes as `**keywords`. What a benchmark adds stays under `keywords`.
-    """
-    own = dict(inspect.signature(function).parameters)
-    rest = own.popitem()[1] if own else None
-    if rest is None or rest.kind is not rest.VAR_KEYWORD:
-        return
-    shown: dict[str, inspect.Parameter] = {}
-    for name, parameter in own.items():
-        kind, _, optional = str(parameter.annotation).partition(" | ")
-        options: Any = function.__globals__.get(kind)
-        if name == "options" or optional != "None" or not is_dataclass(options):
-            continue  # `options` is passed on as it is
-        with contextlib.suppress(TypeError):  # one with required fields is not made of keywords
-            given = parameter.default or function.__globals__[kind]()
-            shown |= {
-                one.name: parameter.replace(
-                    name=one.name, default=getattr(given, one.name), annotation=one.type
-                )
-                for one in fields(options)
-                if one.name not in own
-            }
-    function.__signature__ = inspect.Signature([*own.values(), *shown.values(), rest])
 
 
 def needed(module: str, purpose: str, extra: str) -> Any:
@@ -168,39 +138,3 @@ def installed_extensions(
 
 def _name_of(extension: Any) -> str:
     return str(extension.name)
-
-
-@dataclass(frozen=True)
-class NoOptions:
-    """Options object of a benchmark or importer without options."""
-
-
-@dataclass(frozen=True)
-class Option:
-    """A command-line option of a benchmark or importer; its default is that of the options object's field.
-
-    Attributes:
-        name: Name of the field.
-        help: One sentence.
-        type: Type of the value: str, int, float, bool or Path.
-        choices: Allowed values; empty for any.
-        minimum: Smallest allowed number; None for any.
-        above: Whether `minimum` itself is excluded.
-        metavar: Placeholder in the help; None for the type.
-        multiple: Whether the option may be repeated.
-        listed: Whether the value is a comma-separated list.
-        short: One-letter flag.
-        flag: Flag, if it differs from the field's name.
-    """
-
-    name: str
-    help: str
-    type: type = str
-    choices: Sequence[str] = ()
-    minimum: float | None = None
-    above: bool = False
-    metavar: str | None = None
-    multiple: bool = False
-    listed: bool = False
-    short: str = ""
-    flag: str = ""

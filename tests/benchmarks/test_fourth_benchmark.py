@@ -11,13 +11,13 @@ import pytest
 from tests.support.evaluating import metrics_of
 from tests.support.running import Finished, inside
 from tests.support.wheels import installed
+from toolassay import infer
 from toolassay.benchmarks.registry import benchmark_of, benchmarks
 from toolassay.errors import UsageError
 from toolassay.files.data_files import write_json, write_json_lines
 from toolassay.records.data_folder import DataFolder
 from toolassay.serving.chat_server import AnswerFunction
 from toolassay.serving.completions import Received, Reply
-from toolassay.stages.infer import infer
 from toolassay.testkit import FakeServer
 
 Capture = pytest.CaptureFixture[str]
@@ -94,7 +94,7 @@ def test_models_are_compared_ranked_and_reported(sums: Path, fake_server: FakeSe
     assert inside("evaluate", "--data_dir", sums, "--llm", "all").code == 0
     compared = inside("compare", "yes", "offline", "--data_dir", sums)
     assert compared.code == 0 and "accuracy" in compared.out
-    board = inside("leaderboard", "--data_dir", sums)
+    board = inside("report", "--only", "leaderboard", "--data_dir", sums)
     assert board.code == 0 and "accuracy" in board.out and "offline" in board.out and "yes" in board.out
     report = inside("report", "--data_dir", sums, "--out", tmp_path / "report")
     assert report.code == 0
@@ -145,7 +145,7 @@ def test_options_of_other_benchmarks_are_refused(sums: Path) -> None:
     refused = ask(sums, "--max_steps", "3")
     assert refused.code == 2 and "--max_steps does not apply to True or false folders" in refused.err
     with pytest.raises(TypeError, match="unexpected keyword argument 'no_such'"):
-        infer(sums, llm="offline", no_such=1)
+        infer(sums, llm="offline", no_such=1)  # type: ignore[call-arg]
 
 
 def test_a_dry_run_sends_nothing(sums: Path, fake_server: FakeServer) -> None:

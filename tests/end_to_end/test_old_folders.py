@@ -19,9 +19,9 @@ from tests.old_folders import killed
 from tests.support.builders import running_server
 from tests.support.reviewing import say, session_of
 from tests.support.running import ROOT, ids, inside, lines_of, shell
+from toolassay import apply_review
 from toolassay.models import ToolCall
 from toolassay.serving.completions import Received, Reply
-from toolassay.stages.review import apply_review
 
 FOLDERS = ("plans", "workplace", "chats")
 

@@ -12,7 +12,7 @@ import toolassay
 from tests.support.builders import data_folder, plan, scored_folder
 from tests.support.running import environment
 from toolassay.cli.main import load
-from toolassay.stages.generate import MODEL
+from toolassay.stages.settings import GENERATOR as MODEL
 
 HEAVY = ("numpy", "scipy", "sklearn", "matplotlib", "networkx", "aiohttp", "rich", "json_repair", "rapidfuzz")
 UNSCORED = (

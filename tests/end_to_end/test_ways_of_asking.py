@@ -16,22 +16,21 @@ from tests.mcp_servers import command_of
 from tests.mcp_servers.notes_server import SEED
 from tests.support.builders import running_server
 from tests.support.running import inside, lines_of
-from toolassay import evaluate, execute, infer, verify
+from toolassay import evaluate, execute, infer, leaderboard, verify, write_report
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.console.screen import SILENT, Screen
 from toolassay.console.tables import Cell
 from toolassay.errors import UsageError
 from toolassay.evaluation.item_detail import TrajectoryFigures
+from toolassay.executors import McpExecution
 from toolassay.executors.executor import TOGETHER
-from toolassay.executors.mcp import McpExecution
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.records.data_folder import DataFolder
-from toolassay.report.axes import by_outcome
+from toolassay.reports.axes import by_outcome
 from toolassay.runs.budget import Budget
 from toolassay.serving.completions import Received, Reply
 from toolassay.stages.export import export_trajectories
-from toolassay.stages.leaderboard import ScoredFolder, leaderboard
-from toolassay.stages.report import write_report
+from toolassay.stages.leaderboard import ScoredFolder
 
 REQUEST = "Which note of Liam Ortega is there? Rename it to Canoe repair."
 GOLD = {
@@ -375,7 +374,7 @@ def test_writes_need_consent_and_simulation_needs_none(imported: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"ask": "sing"}, "unknown --ask"),
+        ({"ask": "sing"}, "--ask 'sing'"),
         ({"ask": "tools", "use_demos": 1}, "--use_demos"),
         ({"ask": "plan", "max_steps": 3}, "--max_steps"),
         ({"ask": "tools", "llm": "offline"}, "offline"),

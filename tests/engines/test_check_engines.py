@@ -11,7 +11,7 @@ from tests.support.builders import labelled_folder
 from tests.support.checking import NO, YES, label
 from tests.support.dask_workers import DaskWorkers, KillsAWorker, WrappedEngine
 from tests.support.running import files_below, write_lines
-from toolassay import check
+from toolassay import check, measure_variety
 from toolassay.engines import Engine, open_engine
 from toolassay.errors import UsageError
 from toolassay.gates import labelled_set
@@ -19,7 +19,6 @@ from toolassay.gates.checked_folder import CheckTask
 from toolassay.gates.duplicate_gates import FingerprintTask
 from toolassay.stages import check as check_stage
 from toolassay.stages import variety as variety_stage
-from toolassay.stages.variety import measure_variety
 from toolassay.variety import measures
 
 QUICK = ("id", "schema", "graph", "wiring", "duplicate", "llm_critic")

@@ -16,8 +16,9 @@ from tests.mcp_servers.forgetful import forgetful
 from tests.support.plan_runs import WRITES, executed, library_of, opened, planned, run_with
 from tests.support.running import files_below
 from toolassay.errors import UsageError
+from toolassay.executors import McpExecutor
 from toolassay.executors.executor import CallLimits, CallResult, Refusal
-from toolassay.executors.mcp import EXECUTOR, _ListedTool, _result
+from toolassay.executors.mcp import _ListedTool, _result
 from toolassay.executors.plan_run import RunRules
 from toolassay.plans.execution_record import Execution
 
@@ -74,7 +75,7 @@ async def test_plans_with_references_run_each_on_a_fresh_copy(
     )
     refused = planned("refused", ("delete_note", {"name": "oak.txt"}), ("read_note", {"name": "oak.txt"}))
     done = await executed(
-        EXECUTOR,
+        McpExecutor(),
         tmp_path,
         *(chain, paths, refused),
         server=notes_server(pids),
@@ -121,7 +122,7 @@ async def test_without_consent_nothing_is_called(tmp_path: Path, notes: Path, pi
     unmarked = planned("unmarked", ("append_note", {"name": "oak.txt", "text": "!"}))
     missing = planned("missing", ("no_such_tool", {}))
     done = await executed(
-        EXECUTOR,
+        McpExecutor(),
         tmp_path,
         *(reads, repeats, unmarked, missing),
         rules=RunRules(),
@@ -157,7 +158,7 @@ async def test_a_worker_uses_one_server_and_restores_its_copy(tmp_path: Path) ->
     ]
     items.append(planned("wrong", ("delete_note", {"name": "elm"})))
     done = await executed(
-        EXECUTOR, tmp_path, *items, workers=1, server=server, workspace=str(source), fresh="worker"
+        McpExecutor(), tmp_path, *items, workers=1, server=server, workspace=str(source), fresh="worker"
     )
     for number in range(4):
         assert results(done[number]) == [
@@ -183,7 +184,7 @@ async def test_a_restarted_server_loses_its_session_and_no_plan(tmp_path: Path) 
         planned(number, ("buy", {"item": f"saw {number}", "address": {"town": "Ulm"}})) for number in range(2)
     ]
     with serving("shop", "http") as address:
-        async with opened(EXECUTOR, tmp_path, library_of(items), server=address) as ready:
+        async with opened(McpExecutor(), tmp_path, library_of(items), server=address) as ready:
             first = await run_with(ready, tmp_path / "journal.jsonl", items[:1])
             environment = ready._idle[0]  # type: ignore[attr-defined]
             session = environment._sessions[""]
@@ -222,7 +223,7 @@ async def test_a_lost_session_is_another_one_and_no_call_is_made_twice(
 ) -> None:
     items = [planned(name, *[("add", {"card": f"{name}{number}"}) for number in range(4)]) for name in "ab"]
     with forgetful(status, form, calls=3) as server:
-        done = await executed(EXECUTOR, tmp_path, *items, workers=1, server=server.url)
+        done = await executed(McpExecutor(), tmp_path, *items, workers=1, server=server.url)
     assert [done[item.id].outcome for item in items] == ["ran", "ran"]
     assert server.added == [{"card": f"{name}{number}"} for name in "ab" for number in range(4)]
     assert len(server.sessions) == 3
@@ -234,7 +235,7 @@ async def test_a_refusal_with_status_400_fails_the_plan_after_another_session(tm
         planned("b", ("refuse", {})),
     ]
     with forgetful(400, "null") as server:
-        done = await executed(EXECUTOR, tmp_path, *items, workers=1, server=server.url)
+        done = await executed(McpExecutor(), tmp_path, *items, workers=1, server=server.url)
     assert [done[item.id].outcome for item in items] == ["failed", "failed"]
     assert "no such card" in done["a"].reason
     assert server.added == [{"card": 1}]
@@ -243,7 +244,9 @@ async def test_a_refusal_with_status_400_fails_the_plan_after_another_session(tm
 @pytest.mark.parametrize("form", ["null", "json", ""])
 async def test_a_server_that_knows_no_session_is_no_fault_of_a_plan(tmp_path: Path, form: str) -> None:
     with forgetful(400, form, calls=0) as server:
-        done = await executed(EXECUTOR, tmp_path, planned("a", ("add", {})), workers=1, server=server.url)
+        done = await executed(
+            McpExecutor(), tmp_path, planned("a", ("add", {})), workers=1, server=server.url
+        )
     assert done["a"].outcome == "provider_error"
     assert server.added == []
 
@@ -251,7 +254,7 @@ async def test_a_server_that_knows_no_session_is_no_fault_of_a_plan(tmp_path: Pa
 async def test_the_only_item_of_a_list_is_its_first(tmp_path: Path) -> None:
     plan = planned("a", ("add", {"card": 1}), ("add", {"card": "<node-0>[0]"}))
     with forgetful(404, "null") as server:
-        done = await executed(EXECUTOR, tmp_path, plan, workers=1, server=server.url)
+        done = await executed(McpExecutor(), tmp_path, plan, workers=1, server=server.url)
     assert done["a"].outcome == "ran"
     assert server.added == [{"card": 1}, {"card": "done"}]
 
@@ -337,7 +340,7 @@ async def test_a_server_that_cannot_be_used_is_a_usage_error(
     tmp_path: Path, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
-        async with opened(EXECUTOR, tmp_path, library_of([]), **options):
+        async with opened(McpExecutor(), tmp_path, library_of([]), **options):
             raise AssertionError("opened")
 
 
@@ -348,7 +351,7 @@ async def test_a_cancelled_run_ends_servers_and_deletes_copies(
     server = command_of("hostile_calls", "hang", str(log))
     items = [planned(number, ("bad", {})) for number in range(4)]
     task = asyncio.ensure_future(
-        executed(EXECUTOR, tmp_path, *items, rules=WRITES, server=server, workspace=str(notes))
+        executed(McpExecutor(), tmp_path, *items, rules=WRITES, server=server, workspace=str(notes))
     )
     async with asyncio.timeout(30):
         while not log.exists() or log.read_text().split().count("bad") < 2:  # noqa: ASYNC110
@@ -378,7 +381,7 @@ async def test_a_server_that_ends_in_a_call_is_no_refusal(
     ]
     record = tmp_path / "record"
     with serving("recorder", str(record)) as address:
-        done = await executed(EXECUTOR, tmp_path, *items, workers=1, server=address)
+        done = await executed(McpExecutor(), tmp_path, *items, workers=1, server=address)
     assert done["ends"].outcome == outcome, done["ends"].reason
     assert reason in done["ends"].reason
     assert [call.result for call in done["ends"].calls] == [{"result": "seen a"}]
@@ -390,7 +393,7 @@ async def test_results_have_no_keys_of_the_server(tmp_path: Path, notes: Path, p
     (notes / "oak.txt").write_text("key-0815-x, Ulm, value-77-of-oak")
     server = f"SHOP_TOKEN=key-0815-x SHOP_PLACE=value-77-of-oak {notes_server(pids)}"
     item = planned("read", ("read_note", {"name": "oak.txt"}))
-    done = await executed(EXECUTOR, tmp_path, item, server=server, workspace=str(notes))
+    done = await executed(McpExecutor(), tmp_path, item, server=server, workspace=str(notes))
     assert results(done["read"]) == [{"result": "***, Ulm, value-77-of-oak"}]
 
 
@@ -403,7 +406,7 @@ async def test_what_a_server_makes_when_it_starts_is_there_for_each_plan(tmp_pat
         for name in ("Ann", "Bo")
     ]
     done = await executed(
-        EXECUTOR,
+        McpExecutor(),
         tmp_path,
         *plans,
         server=f"{command_of('booking_desk')} {{workspace}}/desk.db",

@@ -12,8 +12,8 @@ import pytest
 
 from tests.mcp_servers import command_of, is_running
 from tests.support.plan_runs import LIMITS, WRITES, executed, planned
+from toolassay.executors import McpExecutor
 from toolassay.executors.executor import CallLimits
-from toolassay.executors.mcp import EXECUTOR
 from toolassay.executors.plan_run import TRIES, RunRules
 from toolassay.plans.execution_record import Execution
 
@@ -52,7 +52,7 @@ async def run(
     plan = [(name, dict[str, object]()) for name in calls]
     before, after = planned("before", ("good", {})), planned("after", ("good", {}), ("good", {}))
     done = await executed(
-        EXECUTOR,
+        McpExecutor(),
         tmp_path,
         *(before, planned("plan", *plan), after),
         workers=1,

@@ -15,9 +15,9 @@ from tests.mcp_servers import is_running
 from tests.support.plan_runs import LIMITS, WRITES, executed, library_of, opened, planned, run_with
 from tests.support.running import environment, files_below, wait_until
 from toolassay.errors import UsageError
+from toolassay.executors import PythonExecutor
 from toolassay.executors.executor import CallLimits
 from toolassay.executors.plan_run import TRIES, RunRules
-from toolassay.executors.python import EXECUTOR
 from toolassay.plans.execution_record import Execution
 
 pytestmark = pytest.mark.usefixtures("temporary_files")
@@ -150,7 +150,7 @@ def functions(tmp_path: Path) -> Path:
 async def run(functions: Path, *calls: tuple[str, dict[str, Any]], **more: Any) -> Execution:
     """The execution of one plan; no process is left."""
     done = await executed(
-        EXECUTOR, functions.parent, planned("plan", *calls), functions=str(functions), **more
+        PythonExecutor(), functions.parent, planned("plan", *calls), functions=str(functions), **more
     )
     log = (functions.parent / "log").read_text().splitlines()
     assert not [line for line in log if line.startswith("pid ") and is_running(int(line.split()[1]))]
@@ -199,7 +199,7 @@ async def test_an_exception_is_a_refusal_in_its_own_words(functions: Path) -> No
     items.append(planned("deep", ("nested", {"depth": 200}), ("remembered", {})))
     folder = functions.parent
     done = await executed(
-        EXECUTOR, folder, *items, workers=1, functions=str(functions), fresh="worker", limits=LIMITS
+        PythonExecutor(), folder, *items, workers=1, functions=str(functions), fresh="worker", limits=LIMITS
     )
     for number, (_, _, error) in enumerate(cases):
         assert done[number].outcome == "failed", done[number].reason
@@ -225,7 +225,7 @@ async def test_what_a_function_does_to_its_process_rejects_no_plan(functions: Pa
     items = [planned(number, later, case[:2]) for number, case in enumerate(cases)]
     items.insert(2, planned("between", later))
     done = await executed(
-        EXECUTOR,
+        PythonExecutor(),
         tmp_path,
         *items,
         functions=str(functions),
@@ -265,10 +265,10 @@ async def test_functions_see_no_variable_that_is_not_passed_and_no_key_is_kept(
 async def test_importing_and_writing_need_consent(functions: Path, tmp_path: Path) -> None:
     library = library_of([])
     with pytest.raises(UsageError, match="add --allow_tools"):
-        async with opened(EXECUTOR, tmp_path, library, allow_tools=False, functions=str(functions)):
+        async with opened(PythonExecutor(), tmp_path, library, allow_tools=False, functions=str(functions)):
             raise AssertionError("opened")
     with pytest.raises(UsageError, match="add --functions"):
-        async with opened(EXECUTOR, tmp_path, library):
+        async with opened(PythonExecutor(), tmp_path, library):
             raise AssertionError("opened")
     assert not (tmp_path / "log").exists()
     done = await run(functions, ("here", {}), rules=RunRules())
@@ -288,10 +288,10 @@ async def test_a_module_that_cannot_be_imported_is_a_usage_error(
 ) -> None:
     (tmp_path / "broken.py").write_text(source)
     with pytest.raises(UsageError, match=message):
-        async with opened(EXECUTOR, tmp_path, library_of([]), functions=str(tmp_path / "broken.py")):
+        async with opened(PythonExecutor(), tmp_path, library_of([]), functions=str(tmp_path / "broken.py")):
             raise AssertionError("opened")
     with pytest.raises(UsageError, match="no such file"):
-        async with opened(EXECUTOR, tmp_path, library_of([]), functions=str(tmp_path / "none.py")):
+        async with opened(PythonExecutor(), tmp_path, library_of([]), functions=str(tmp_path / "none.py")):
             raise AssertionError("opened")
 
 
@@ -311,7 +311,7 @@ async def test_functions_work_in_a_fresh_copy(functions: Path, tmp_path: Path) -
     ]
     for fresh, counts in (("plan", [1, 1]), ("worker", [1, 2])):
         done = await executed(
-            EXECUTOR,
+            PythonExecutor(),
             tmp_path / fresh,
             *(planned(number, *item) for number in range(2)),
             rules=WRITES,
@@ -334,7 +334,7 @@ async def test_functions_work_in_a_fresh_copy(functions: Path, tmp_path: Path) -
 async def test_without_a_copy_a_write_in_flight_is_in_doubt(functions: Path, tmp_path: Path) -> None:
     items = [planned("dies", ("later", {"words": "a"}), ("die_once", {})), planned("other", ("here", {}))]
     async with opened(
-        EXECUTOR, tmp_path, library_of(items), functions=str(functions), fresh="worker"
+        PythonExecutor(), tmp_path, library_of(items), functions=str(functions), fresh="worker"
     ) as ready:
         assert not ready.is_isolated
         done = await run_with(ready, tmp_path / "journal.jsonl", items)
@@ -356,9 +356,9 @@ import asyncio, sys
 sys.path[:0] = {[path for path in sys.path if path]!r}
 from pathlib import Path
 from tests.support.plan_runs import executed, planned
-from toolassay.executors.python import EXECUTOR
+from toolassay.executors import PythonExecutor
 item = planned("r", ("endless", {{}}))
-asyncio.run(executed(EXECUTOR, Path({str(tmp_path)!r}), item, functions={str(functions)!r}))
+asyncio.run(executed(PythonExecutor(), Path({str(tmp_path)!r}), item, functions={str(functions)!r}))
 """
     process = subprocess.Popen([sys.executable, "-c", program], env=environment())
     log = tmp_path / "log"

@@ -126,7 +126,7 @@ def test_the_choice_of_wrong_calls_depends_on_the_seed_only(folder: Path) -> Non
         (["--results", "executed"], "executions.jsonl: no such file"),
         (["--results", "none", "--closing", "Done."], "omit --closing"),
         (["--recoveries", "0.1"], "--recoveries needs executed results"),
-        (["--recoveries", "2"], "2.0 is not in the range"),
+        (["--recoveries", "2"], "2.0 is not a number from 0 to 1"),
         (["--results", "some"], "'some' is not one of"),
     ],
 )

@@ -21,11 +21,10 @@ from measurements.gold_agent import Calls, GoldModel, executed_workplace, gold_c
 from tests.mcp_servers import command_of
 from tests.support.builders import running_server, workbench_folder, write_labels
 from tests.support.running import lines_of
-from toolassay import build_graph, evaluate, execute, infer
+from toolassay import build_graph, evaluate, execute, import_tools, infer
 from toolassay.benchmarks.workbench.tasks import read_tasks
-from toolassay.executors.mcp import McpExecution
+from toolassay.executors import McpExecution
 from toolassay.models import ModelOptions
-from toolassay.stages.import_tools import import_tools
 
 pytestmark = pytest.mark.framework
 PROGRAMS = sorted(Path(__file__).with_name("programs").glob("*.py"))

@@ -6,22 +6,21 @@ import json
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 from click.testing import CliRunner
 
 from tests.support.proposing import nodes, proposer, ship_what_was_found, shown
-from toolassay.cli.tools import proposals, with_proposals
+from toolassay import build_graph
+from toolassay.cli.command import command
 from toolassay.console.screen import Screen
 from toolassay.errors import IncompleteError, UsageError
 from toolassay.graph import ToolGraph
-from toolassay.link_proposals.proposal_run import ProposeOptions, stored_proposals
-from toolassay.link_proposals.schema_links import LinkOptions
+from toolassay.link_proposals.options import LinkOptions, ProposeOptions
+from toolassay.link_proposals.proposal_run import stored_proposals
 from toolassay.models import ModelOptions
-from toolassay.runs import Budget
+from toolassay.runs.budget import Budget
 from toolassay.runs.settings import Limits
 from toolassay.serving.completions import Received, Reply
-from toolassay.stages.graph import build_graph
 from toolassay.testkit import FakeServer
 
 server_answer = proposer()
@@ -183,23 +182,21 @@ def test_an_order_in_a_description_is_no_proposal(folder: Path, server: FakeServ
     assert graph(folder, server).dependency(*PAIR) is not None
 
 
-def parsed(*arguments: str) -> tuple[dict[str, Any], int]:
+def parsed(*arguments: str) -> tuple[list[LinkOptions], int]:
     """What a command with the options receives, and its exit code."""
-    received: dict[str, Any] = {}
+    received: list[LinkOptions] = []
 
-    @click.command()
-    @proposals()
-    def command(**settings: Any) -> None:
-        received.update(with_proposals(settings))
+    def links(links: LinkOptions = LinkOptions()) -> None:
+        received.append(links)
 
-    return received, CliRunner().invoke(command, list(arguments), obj=("graph", *arguments)).exit_code
+    return received, CliRunner().invoke(command("graph")(links), list(arguments)).exit_code
 
 
 def test_the_options_become_one_object() -> None:
-    settings, _ = parsed("--propose", "acme/one", "--max_requests", "2", "--multiworker", "4", "--dry_run")
-    made = settings.pop("propose")
-    assert settings == {}
-    assert (made.model, made.dry_run, made.force, made.command[0]) == ("acme/one", True, False, "graph")
+    (links,), _ = parsed("--propose", "acme/one", "--max_requests", "2", "--multiworker", "4", "--dry_run")
+    made = links.propose
+    assert made is not None
+    assert (made.model, made.dry_run, made.force) == ("acme/one", True, False)
     assert (made.limits.budget, made.limits.multiworker) == (Budget(requests=2), 4)
-    assert parsed() == ({"propose": None}, 0)
+    assert parsed() == ([LinkOptions()], 0)
     assert parsed("--dry_run")[1] != 0

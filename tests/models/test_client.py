@@ -22,7 +22,8 @@ from toolassay.models.concurrency import START, Halt, Limiter, waiting
 from toolassay.models.options import ClientName
 from toolassay.models.protocol import ToolCall
 from toolassay.models.retry import Breaker
-from toolassay.runs import Budget, Ledger
+from toolassay.runs.budget import Budget
+from toolassay.runs.ledger import Ledger
 from toolassay.runs.prices import Price
 from toolassay.runs.runner import Loop, RunSummary, run_items
 from toolassay.testkit import FakeServer

@@ -11,11 +11,11 @@ from pathlib import Path
 from toolassay.benchmarks.registry import benchmark_named
 from toolassay.console.tables import Cell
 from toolassay.metrics.confidence_interval import Interval
-from toolassay.report.axes import Axes, Cost, Latency, Security, Stability, csv_table, mark_lines
-from toolassay.report.decision import FolderReport, Verdict
-from toolassay.report.pictures import draw_scoreboard
-from toolassay.report.requirements import quantities
-from toolassay.report.scoreboard import ModelReport, cells, scoreboard_table
+from toolassay.reports.axes import Axes, Cost, Latency, Security, Stability, csv_table, mark_lines
+from toolassay.reports.decision import FolderReport, Verdict
+from toolassay.reports.pictures import draw_scoreboard
+from toolassay.reports.requirements import quantities
+from toolassay.reports.scoreboard import ModelReport, cells, scoreboard_table
 from toolassay.runs.outcomes import BASELINE, BUILT_IN_PROGRAM, LOCAL, RULES_AT_HAND
 
 HALF = Interval(0.5, 0.25, 0.75)

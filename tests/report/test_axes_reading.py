@@ -9,9 +9,9 @@ from toolassay.benchmarks.registry import benchmark_named
 from toolassay.console.tables import Cell
 from toolassay.errors import UsageError
 from toolassay.evaluation.metrics_file import MetricsGroup
-from toolassay.report.axes import Axes, Cost, Latency, read_axes
-from toolassay.report.requirements import quantities
-from toolassay.report.scoreboard import ModelReport, cells
+from toolassay.reports.axes import Axes, Cost, Latency, read_axes
+from toolassay.reports.requirements import quantities
+from toolassay.reports.scoreboard import ModelReport, cells
 
 SHARE = {"value": 0.5, "low": 0.25, "high": 0.75}
 NOTHING = {"value": None, "low": None, "high": None}

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import ListedLinks, NumberedLink
-from toolassay.report.graph_picture import arrange
-from toolassay.report.style import NEUTRAL, given_type, is_complete, type_colours, types_by_use
+from toolassay.reports.graph_picture import arrange
+from toolassay.reports.style import NEUTRAL, given_type, is_complete, type_colours, types_by_use
 from toolassay.tools.library import Tool, ToolLibrary
 
 

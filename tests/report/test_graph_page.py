@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
 from toolassay.graph import ToolGraph
-from toolassay.report.graph_page import json_for_script, render_page, write_graph_page
+from toolassay.reports.graph_page import json_for_script, render_page, write_graph_page
 from toolassay.tools.library import Tool, ToolLibrary
 
 HOSTILE = [

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.browsing import OpenedPage
 from toolassay.graph import ToolGraph
-from toolassay.report.graph_page import write_graph_page
+from toolassay.reports.graph_page import write_graph_page
 from toolassay.tools.library import Tool, ToolLibrary
 
 if TYPE_CHECKING:

@@ -15,13 +15,13 @@ from tests.support.film_graphs import film_graph
 from toolassay.errors import ToolassayError
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Dependency
-from toolassay.report import graph_picture
-from toolassay.report.graph_picture import (
+from toolassay.reports import graph_picture
+from toolassay.reports.graph_picture import (
     MOST_TOOLS,
     draw_graph,
     draw_tools,
 )
-from toolassay.report.style import plain_style
+from toolassay.reports.style import plain_style
 from toolassay.tools.library import Tool, ToolLibrary
 
 if TYPE_CHECKING:

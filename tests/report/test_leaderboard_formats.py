@@ -17,8 +17,8 @@ from toolassay.benchmarks.taskbench.scoring.leaderboard import (
 from toolassay.evaluation.metrics_file import ColumnScores
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.records.data_folder import DataFolder
-from toolassay.report.axes import Cost, Latency
-from toolassay.report.leaderboard import Board, Kind, LeaderboardRow, ordered_rows
+from toolassay.reports.axes import Cost, Latency
+from toolassay.reports.leaderboard import Board, Kind, LeaderboardRow, ordered_rows
 from toolassay.runs.outcomes import BASELINE, LOCAL, RULES_AT_HAND, RowMark
 from toolassay.tools.library import ToolLibrary
 

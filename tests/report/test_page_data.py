@@ -10,8 +10,8 @@ from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Dependency
 from toolassay.graph.links import ListedLinks
-from toolassay.report import graph_page
-from toolassay.report.graph_page import MOST_TOOLS, link_data, page_data
+from toolassay.reports import graph_page
+from toolassay.reports.graph_page import MOST_TOOLS, link_data, page_data
 from toolassay.tools.library import Parameter, Tool, ToolLibrary
 
 LIBRARY = ToolLibrary(
@@ -118,7 +118,7 @@ def test_the_weakest_links_lose_their_reasons_when_there_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert not link_data(film_graph(), most=100)["without_reasons"]
-    monkeypatch.setattr(sys.modules["toolassay.report.graph_page"], "MOST_REASONS", 60)
+    monkeypatch.setattr(sys.modules["toolassay.reports.graph_page"], "MOST_REASONS", 60)
     data = link_data(film_graph(), most=100)
     assert data["without_reasons"]
     # The second has no reason that the first does not have.

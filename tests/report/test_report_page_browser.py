@@ -12,10 +12,8 @@ from tests.support.browsing import OpenedPage
 from tests.support.builders import chain, plan, scored_folder, workbench_folder
 from tests.support.known_trials import agents
 from tests.support.running import inside
-from toolassay import build_graph, infer
+from toolassay import build_graph, evaluate, infer, write_report
 from toolassay.files.data_files import safe_name, write_json
-from toolassay.stages.evaluate import evaluate
-from toolassay.stages.report import write_report
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from toolassay.errors import UsageError
 from toolassay.metrics.confidence_interval import NOTHING, Interval
-from toolassay.report.requirements import NAMES, Measured, Requirement, check, outcome_of
+from toolassay.reports.requirements import NAMES, Measured, Requirement, check, outcome_of
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -13,7 +13,7 @@ from matplotlib.image import imread
 from toolassay.graph import Link
 from toolassay.records.data_folder import FunnelRow
 from toolassay.records.dataset import Sample
-from toolassay.report.pictures import box_text, draw_funnel, draw_sample, draw_variety
+from toolassay.reports.pictures import box_text, draw_funnel, draw_sample, draw_variety
 
 SINGLE = Sample(0, 1, "single", ("Translation",), ())
 CHAIN = Sample(1, 1, "chain", ("a", "b", "c"), (Link("a", "b", "text"), Link("b", "c", "image")))

@@ -12,7 +12,7 @@ import pytest
 from tests.support.browsing import OpenedPage
 from tests.support.film_graphs import HOSTILE, film_graph, film_links
 from toolassay.graph.dependencies import Dependency
-from toolassay.report.graph_page import write_graph_page
+from toolassay.reports.graph_page import write_graph_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator

@@ -6,8 +6,8 @@ import pytest
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Dependency
 from toolassay.graph.links import ListedLinks
-from toolassay.report.graph_picture import ToolGroups, tool_groups, type_counts
-from toolassay.report.style import NEUTRAL
+from toolassay.reports.graph_picture import ToolGroups, tool_groups, type_counts
+from toolassay.reports.style import NEUTRAL
 from toolassay.tools.library import Tool, ToolLibrary
 
 

@@ -15,10 +15,10 @@ from toolassay.benchmarks.registry import benchmark_named
 from toolassay.console.text_formatting import two_digits
 from toolassay.evaluation.items import ItemTable
 from toolassay.metrics.confidence_interval import NOTHING, Interval
-from toolassay.report.axes import Axes, Cost, Latency
-from toolassay.report.decision import Verdict, sentences
-from toolassay.report.requirements import least_items, quantile_bounds, quantities
-from toolassay.report.scoreboard import Contender, ModelReport, Place, rank
+from toolassay.reports.axes import Axes, Cost, Latency
+from toolassay.reports.decision import Verdict, sentences
+from toolassay.reports.requirements import least_items, quantile_bounds, quantities
+from toolassay.reports.scoreboard import Contender, ModelReport, Place, rank
 
 
 def table(scores: Sequence[float], ids: Sequence[str] | None = None) -> ItemTable:

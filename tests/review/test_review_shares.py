@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.support.reviewing import folder_with, say, session_of
+from toolassay import export_reviews
 from toolassay.errors import UsageError
 from toolassay.records.data_folder import DataFolder
 from toolassay.review.samples import Shares, drawn_samples
 from toolassay.review.sheets import read_sheet
 from toolassay.stages.pipeline import by_people
-from toolassay.stages.review import export_reviews, publishable_by_people
+from toolassay.stages.review import publishable_by_people
 
 NAMES = ("Ann", "Bob", "Cem", "Zoë")
 

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from toolassay.models import Attempt, ChatRequest, ModelError
 from toolassay.models.protocol import OfferedTools
-from toolassay.runs import Budget
 from toolassay.runs.budget import (
     COMPLETION,
+    Budget,
     BudgetKeeper,
     Outstanding,
     Use,

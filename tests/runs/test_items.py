@@ -16,7 +16,6 @@ from msgspec import structs
 
 from toolassay.errors import ToolassayError
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ToolCall
-from toolassay.runs import Journal
 from toolassay.runs.budget import Estimate
 from toolassay.runs.items import (
     OVERFLOW,
@@ -27,7 +26,7 @@ from toolassay.runs.items import (
     preview_items,
     replay_item,
 )
-from toolassay.runs.journal import AnswerLine, ItemEntry, LineAddress
+from toolassay.runs.journal import AnswerLine, ItemEntry, Journal, LineAddress
 from toolassay.runs.manifest import RetryPlan
 from toolassay.runs.runner import Loop
 

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.runs import Journal
-from toolassay.runs.journal import ItemEntry, KeyIndex
+from toolassay.runs.journal import ItemEntry, Journal, KeyIndex
 
 
 class NoteEntry(ItemEntry):
@@ -103,7 +102,7 @@ def test_a_full_disk_leaves_whole_lines_and_one_error(tmp_path: Path) -> None:
 import resource
 from pathlib import Path
 from toolassay.errors import ToolassayError
-from toolassay.runs import Journal
+from toolassay.runs.journal import Journal
 from toolassay.runs.journal import ItemEntry
 with Journal(Path({str(tmp_path / "j")!r})) as journal:
     journal.append("a", ItemEntry(problem="x" * 500))

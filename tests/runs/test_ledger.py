@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from toolassay.console.screen import SILENT
 from toolassay.errors import UsageError
 from toolassay.models import Attempt, ChatRequest, ModelError
-from toolassay.runs import Budget, Ledger
-from toolassay.runs.ledger import FIRST, LedgerLine, Totals, booked, percentiles
+from toolassay.runs.budget import Budget
+from toolassay.runs.ledger import FIRST, Ledger, LedgerLine, Totals, booked, percentiles
 from toolassay.runs.prices import LOCAL, Price
 from toolassay.runs.recorded_usage import spending
 

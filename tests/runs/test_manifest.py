@@ -14,9 +14,8 @@ from toolassay.console.screen import SILENT
 from toolassay.errors import UsageError
 from toolassay.files.data_files import write_json
 from toolassay.models import ModelOptions
-from toolassay.runs import Journal, open_run, recorded_settings
-from toolassay.runs.journal import ItemEntry
-from toolassay.runs.manifest import MANIFEST
+from toolassay.runs.journal import ItemEntry, Journal
+from toolassay.runs.manifest import MANIFEST, open_run, recorded_settings
 from toolassay.runs.record import RunRecord
 from toolassay.runs.trials import Trial, same_settings, trials_of
 

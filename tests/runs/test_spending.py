@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from toolassay.errors import UsageError
 from toolassay.models import Attempt, ChatRequest
-from toolassay.runs import Ledger
+from toolassay.runs.ledger import Ledger
 from toolassay.runs.prices import Price
 from toolassay.runs.recorded_usage import (
     recorded_journal,

@@ -13,9 +13,9 @@ from toolassay.engines import Engine, OneProcess, open_engine
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.models import Attempt, ChatRequest
 from toolassay.offline.offline_model import OfflineModel
-from toolassay.runs import Budget, Journal
+from toolassay.runs.budget import Budget
 from toolassay.runs.items import Ask, ItemWork, answer_items
-from toolassay.runs.journal import ItemEntry
+from toolassay.runs.journal import ItemEntry, Journal
 from toolassay.runs.manifest import RetryPlan
 from toolassay.runs.runner import Loop
 from toolassay.runs.spread_items import MOST_ITEMS, ItemsTask, Spread, check_spread

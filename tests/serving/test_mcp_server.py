@@ -24,7 +24,7 @@ from mcp.client import Client
 from tests.support.builders import ROOM_TOOLS, agents_folder, imported_folder, imported_tool, write_labels
 from tests.support.running import lines_of, shell, started
 from toolassay import evaluate, execute, verify
-from toolassay.executors.mcp import McpExecution
+from toolassay.executors import McpExecution
 
 MAKE, LOOK = ROOM_TOOLS
 TOOLS = [

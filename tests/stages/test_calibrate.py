@@ -45,7 +45,7 @@ def test_agreement_by_question(tmp_path: Path) -> None:
     labels, out = folder_of(tmp_path / "data", *samples), tmp_path / "out"
     with running_server(_critic) as server:
         arguments: list[str | Path] = ["--critic", "acme/judge", "--api_base", server.base, "--out", out]
-        done = inside("critic", "--calibrate", labels, *arguments)
+        done = inside("check", "--calibrate", labels, *arguments)
         assert done.code == 0, done.err
     (found,) = read_calibrations([out / "calibration.json"]).values()
     assert (found.critic, found.samples, found.unanswered) == ("acme/judge", 5, 1)

@@ -11,9 +11,9 @@ import pytest
 
 from tests.support.running import inside, write_lines
 from tests.support.shop_chats import answers, chats, write_array
+from toolassay import evaluate
 from toolassay.benchmarks.classic.evaluation import evaluate_rows
 from toolassay.errors import UsageError
-from toolassay.stages.evaluate import evaluate
 
 COAT = ("c2", 0)
 

@@ -12,10 +12,9 @@ import pytest
 from tests.support.builders import running_server, workbench_folder
 from tests.support.evaluating import metrics_of
 from tests.support.running import inside
-from toolassay import infer
+from toolassay import evaluate, infer
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.serving.completions import Received, Reply
-from toolassay.stages.evaluate import evaluate
 from toolassay.testkit import FakeServer
 
 IDS = ["calendar-001", "calendar-002", "email-001"]

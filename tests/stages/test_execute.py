@@ -24,15 +24,14 @@ from tests.support.builders import (
 from tests.support.own_workplace import workplace
 from tests.support.running import Finished, inside, lines_of, process, write_lines
 from tests.support.wheels import installed
-from toolassay import execute, infer
+from toolassay import evaluate, execute, infer
 from toolassay.benchmarks.taskbench.item_details import plan_answers
 from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
 from toolassay.evaluation.items import read_executed, read_items
-from toolassay.executors.mcp import McpExecution
+from toolassay.executors import McpExecution
 from toolassay.plans.execution_record import read_executions
 from toolassay.records.data_folder import DataFolder
-from toolassay.stages.evaluate import evaluate
 
 Capture = pytest.CaptureFixture[str]
 
@@ -296,4 +295,4 @@ def test_an_executor_comes_as_an_installed_package(notes: Path, tmp_path: Path) 
     assert [one.outcome for one in executions] == ["failed", "ran", "ran"]
     assert all(1 <= call.result <= 20 for one in executions for call in one.calls)
     assert executions[1].changes == {"rolls": {"before": 0, "after": 1}}
-    assert "--sides" in process("execute", "--help", cwd=tmp_path, PYTHONPATH=path).out
+    assert "--sides" in process("execute", "--help-all", cwd=tmp_path, PYTHONPATH=path).out

@@ -150,7 +150,7 @@ def test_options_of_chats(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--tools", "many"], 2, "--tools is 'many'. Fix: write all, gold, or a number from 1"),
+        (["--tools", "many"], 2, "--tools 'many' is not all, gold, or a number from 1"),
         (["--splits", "gone.json"], 2, "gone.json: no such file. Fix: make it with toolassay split"),
         (["--level", "pass"], 2, "gates.jsonl: no such file. Fix: make it with toolassay check"),
         (["--system", "gone.txt"], 2, "gone.txt: no such file. Fix: check --system"),

@@ -38,7 +38,7 @@ def hotel(tmp_path: Path) -> Path:
 
 def exported(hotel: Path, form: str, *more: str) -> tuple[Any, dict[str, Any]]:
     out = hotel.parent / f"{form}.json"
-    assert inside("export-tools", "--data_dir", hotel, "--to", form, "--out", out, *more).code == 0
+    assert inside("export", "--data_dir", hotel, "--to", f"tools-{form}", "--out", out, *more).code == 0
     return json.loads(out.read_text()), json.loads(Path(f"{out}.report.json").read_text())
 
 
@@ -55,7 +55,7 @@ def test_an_import_of_the_export_differs_only_in_what_was_lost(hotel: Path, form
 
 def test_a_file_of_other_content_is_not_replaced(hotel: Path) -> None:
     (hotel.parent / "openai.json").write_text("mine")
-    arguments = ("export-tools", "--data_dir", hotel, "--to", "openai", "--out", hotel.parent / "openai.json")
+    arguments = ("export", "--data_dir", hotel, "--to", "tools-openai", "--out", hotel.parent / "openai.json")
     done = inside(*arguments)
     assert (done.code, "already exists with other content" in done.error) == (2, True)
     assert inside(*arguments, "--force").code == 0

@@ -15,6 +15,7 @@ from tests.support.running import lines_of
 from toolassay import build_graph, generate
 from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
+from toolassay.interface import flat
 from toolassay.models import ChatRequest, ChatResponse
 from toolassay.offline.model_tasks import BackInstructTask
 from toolassay.stages.generate import play
@@ -131,7 +132,9 @@ def test_play_keeps_nothing(tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
     shown: list[str] = []
     with served(Answering(written_for)):
-        record = play(folder, llm="scripted", method="dag", tool_number=4, screen=Screen(show=shown.append))
+        record = flat(play)(
+            folder, llm="scripted", method="dag", tool_number=4, screen=Screen(show=shown.append)
+        )
     assert record is not None
     assert json.loads(shown[0]) == record
     assert record["number_of_tools"] == 4

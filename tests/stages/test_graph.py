@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from tests.support.running import inside
+from toolassay import build_graph
 from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
-from toolassay.stages.graph import build_graph
 
 TOOLS = [
     {"id": "load", "desc": "From a URL.", "input-type": ["url"], "output-type": ["Image", "text"]},

@@ -10,8 +10,8 @@ import pytest
 
 from tests.support.running import Finished, inside
 from tests.support.wheels import installed
+from toolassay import import_tools
 from toolassay.errors import UsageError
-from toolassay.stages.import_tools import import_tools
 from toolassay.tools.library import ToolLibrary
 
 ROWS = "name,description,arguments\nfind room,Finds a room.,day guests\nbook,,room\n"
@@ -105,7 +105,7 @@ def test_options_of_the_importer_reach_it(sheet: Path) -> None:
     sheet.write_text(ROWS.replace(",", ";"))
     assert run(sheet, "--delimiter", ";").code == 0
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
-        import_tools("csv", sheet, sheet.parent / "mine", colour="red")
+        import_tools("csv", sheet, sheet.parent / "mine", colour="red")  # type: ignore[call-arg]
 
 
 def test_an_unknown_kind_and_a_missing_source_are_one_line(sheet: Path) -> None:

@@ -12,11 +12,10 @@ import pytest
 
 from tests.support.builders import chat_folder, data_folder
 from tests.support.running import inside, lines_of
-from toolassay import infer, verify
+from toolassay import evaluate, infer, verify
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
 from toolassay.serving.completions import Received, Reply
-from toolassay.stages.evaluate import evaluate
 from toolassay.testkit import FakeServer
 
 HEAD = ("prompt_id", "kind", "turn_1_prompt", "turn_2_prompt", "turn_3_prompt")

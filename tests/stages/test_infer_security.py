@@ -13,13 +13,12 @@ import pytest
 
 from tests.support.builders import chat_folder, data_folder, workbench_folder
 from tests.support.running import inside, lines_of
-from toolassay import evaluate, infer, verify
+from toolassay import evaluate, infer, verify, write_report
 from toolassay.benchmarks.security.probe_results import read_results, security_figures
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
-from toolassay.runs import Budget
+from toolassay.runs.budget import Budget
 from toolassay.serving.completions import Received, Reply
-from toolassay.stages.report import write_report
 from toolassay.testkit import FakeServer
 
 WHOLE = "overall_overall"

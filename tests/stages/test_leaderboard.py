@@ -12,7 +12,7 @@ from toolassay import evaluate, leaderboard
 from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
 from toolassay.files.data_files import write_json, write_json_lines
-from toolassay.report.leaderboard import Board
+from toolassay.reports.leaderboard import Board
 
 
 def predict(folder: Path, name: str, right: int) -> None:
@@ -124,7 +124,7 @@ def test_published_rows_are_marked(folder: Path, root: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"mode": "x"}, "unknown mode"),
+        ({"mode": "x"}, "--mode 'x' is not one of both"),
         ({"sort_by": "x"}, "unknown column"),
         ({"group": "x"}, "no group 'x'"),
         ({"metrics_dir": "none"}, "holds no metrics"),
@@ -138,7 +138,7 @@ def test_what_cannot_be_shown_is_one_line(folder: Path, options: dict[str, Any],
 
 def test_screen_and_suffix_choose_the_format(folder: Path, tmp_path: Path) -> None:
     evaluate(folder, llm="all")
-    given = ("leaderboard", "--data_dir", folder)
+    given = ("report", "--only", "leaderboard", "--data_dir", folder)
     for name, begins in (
         ("b.md", "## "),
         ("b.csv", "model,scores,"),

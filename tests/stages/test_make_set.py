@@ -15,13 +15,14 @@ from tests.support.answering import Answering, served
 from tests.support.builders import ROOM_TOOLS
 from tests.support.running import inside, lines_of
 from toolassay.console.screen import Screen
-from toolassay.executors.mcp import McpExecution
+from toolassay.executors import McpExecution
 from toolassay.files.data_files import read_json, write_json
 from toolassay.gates.calibration import Calibration, Pair, agreement
 from toolassay.gates.rubric import CRITERIA
+from toolassay.interface import flat
 from toolassay.models import ChatRequest, ChatResponse
-from toolassay.stages.live_values import LiveSettings
 from toolassay.stages.pipeline import MadeSet, make_set
+from toolassay.stages.settings import LiveSettings
 
 ASKED = [
     "My colleague Nora Hughes keeps recipes with us. Which notes of hers are there?",
@@ -71,7 +72,10 @@ def server() -> str:
 def made(folder: Path, workspace: Path, **more: Any) -> MadeSet:
     options = McpExecution(server=server(), workspace=str(workspace), fresh="worker")
     with served(Answering(written, "writer"), Answering(judged, "judge")):
-        return make_set(folder, live=LiveSettings("mcp", options, allow_writes=True), llm="writer", **more)
+        live = LiveSettings("mcp", options, allow_writes=True)
+        made = flat(make_set)(folder, live=live, llm="writer", **more)
+        assert isinstance(made, MadeSet)
+        return made
 
 
 def test_from_a_server_to_a_released_set(tmp_path: Path, workspace: Path) -> None:

@@ -186,7 +186,7 @@ def test_scores_of_chosen_items_have_no_rank_and_say_so(
     for llm in ("nothing", "offline"):
         inside("infer", *one, "--llm", llm)
         inside("evaluate", *one, "--llm", llm, *(("--limit", "5") if llm == "offline" else ()))
-    done = inside("leaderboard", *one, "--format", "csv")
+    done = inside("report", "--only", "leaderboard", *one, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(done.out)))
     assert {row["asked"] for row in rows if row["model"] == "offline"} == {"5 chosen"}
     assert "warning: warning:" not in done.err

@@ -12,7 +12,7 @@ from toolassay.console.screen import Screen
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files.data_files import write_json
 from toolassay.models import ModelOptions
-from toolassay.runs import Budget
+from toolassay.runs.budget import Budget
 
 NOBODY = ModelOptions(api_addr="127.0.0.1", api_port=1)
 

@@ -12,10 +12,11 @@ import pytest
 
 from tests.support.bundled_folders import first_items
 from tests.support.running import inside
+from toolassay import write_report
 from toolassay.errors import UsageError
 from toolassay.files.data_files import safe_name
 from toolassay.runs.outcomes import LOCAL, RULES_AT_HAND
-from toolassay.stages.report import FILES, write_report
+from toolassay.stages.report import FILES
 
 NAMES = ("data_huggingface", "data_workbench", "data_classic")
 

@@ -12,10 +12,11 @@ import pytest
 
 from tests.support.builders import chain, scored_folder
 from tests.support.running import inside
+from toolassay import leaderboard, write_report
 from toolassay.metrics.confidence_interval import NOTHING, proportion_interval
 from toolassay.stages import report
-from toolassay.stages.leaderboard import leaderboard
-from toolassay.stages.report import ReportSettings, build_report, write_report
+from toolassay.stages.report import build_report
+from toolassay.stages.settings import ReportSettings
 
 
 def scored(folder: Path, model: str, right: Sequence[int], *, run: Mapping[str, Any] = {}) -> Path:

@@ -12,12 +12,10 @@ import pytest
 
 from tests.support.builders import NOTE_FUNCTIONS, write_labels, write_predictions
 from tests.support.running import inside, shell
-from toolassay import evaluate, execute
+from toolassay import compare, evaluate, execute, leaderboard, write_report
 from toolassay.console.screen import SILENT
 from toolassay.files.data_files import write_json
-from toolassay.stages.compare import compare
-from toolassay.stages.leaderboard import leaderboard
-from toolassay.stages.report import build_report, write_report
+from toolassay.stages.report import build_report
 
 COUNT = 14
 

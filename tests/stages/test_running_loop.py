@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.support.builders import data_folder, tool_desc
 from tests.support.running import lines_of
 from toolassay import check, evaluate, generate, infer, pipeline, verify
+from toolassay.interface import flat
 from toolassay.models import ModelOptions
 from toolassay.stages.generate import play
 from toolassay.testkit import FakeServer
@@ -28,7 +29,7 @@ async def test_a_model_behind_a_server(tmp_path: Path, fake_server: FakeServer) 
     options = ModelOptions(api_base=fake_server.base)
     assert infer(folder, llm="served", options=options, trials=2).summary.outcomes == {"answered": 10}
     assert generate(folder, llm="served", options=options, number_of_samples=3)[1]
-    assert play(folder, llm="served", options=options, seed=1) is not None
+    assert flat(play)(folder, llm="served", options=options, seed=1) is not None
 
 
 async def test_two_runs_side_by_side_in_threads_leave_the_loop_free(

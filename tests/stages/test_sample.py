@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.running import inside
+from toolassay import build_graph, sample
 from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.sampling import Sampler
-from toolassay.stages.generate import sample
-from toolassay.stages.graph import build_graph
 
 
 def build_folder(path: Path) -> Path:

@@ -56,9 +56,9 @@ def test_a_run_whose_tools_were_dropped_is_marked_everywhere(
     scored = inside("evaluate", "--data_dir", folder, "--llm", "acme", "--limit", "12")
     assert scored.code == 0, scored.err
     assert "acme ‡" in scored.out and TOOLS_MISSING.note[:40] in " ".join(scored.out.split())
-    board = inside("leaderboard", "--data_dir", folder, "--format", "markdown")
+    board = inside("report", "--only", "leaderboard", "--data_dir", folder, "--format", "markdown")
     assert "acme ‡" in board.out and TOOLS_MISSING.line in board.out
-    latex = inside("leaderboard", "--data_dir", folder, "--format", "latex")
+    latex = inside("report", "--only", "leaderboard", "--data_dir", folder, "--format", "latex")
     assert r"acme \ddag{}" in latex.out
     out = tmp_path / "report"
     assert inside("report", "--data_dir", folder, "--out", out).code == 0

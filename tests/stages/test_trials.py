@@ -12,11 +12,9 @@ import pytest
 from tests.support.evaluating import metrics_of
 from tests.support.known_trials import KINDS, KnownTrials, agents, plans
 from tests.support.running import inside, lines_of, write_lines
+from toolassay import compare, evaluate, leaderboard
 from toolassay.evaluation.items import items_path
 from toolassay.metrics.confidence_interval import Interval
-from toolassay.stages.compare import compare
-from toolassay.stages.evaluate import evaluate
-from toolassay.stages.leaderboard import leaderboard
 from toolassay.stages.report import build_report
 
 SCORE = {"plans": "exact_match", "agents": "correct", "chats": "correct"}

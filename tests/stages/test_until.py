@@ -16,7 +16,7 @@ from toolassay import generate
 from toolassay.cli.main import load, run
 from toolassay.console.screen import Screen
 from toolassay.records.data_folder import DataFolder
-from toolassay.runs import Budget
+from toolassay.runs.budget import Budget
 from toolassay.stages.generate import Passing, passing
 
 
@@ -77,8 +77,7 @@ def test_the_command_takes_the_number_with_or_without_the_word(tmp_path: Path, w
 
 
 def test_coverage_names_tools_without_a_sample_and_why(tmp_path: Path) -> None:
-    from toolassay import format_data
-    from toolassay.stages.check import check
+    from toolassay import check, format_data
 
     folder = multimedia(tmp_path / "d")
     generate(folder, llm="offline", number_of_samples=6, seed=1)

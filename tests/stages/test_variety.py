@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.running import inside
+from toolassay import measure_variety
 from toolassay.errors import UsageError
-from toolassay.stages.variety import measure_variety
 
 
 def test_a_report_of_a_data_folder(root: Path, tmp_path: Path) -> None:

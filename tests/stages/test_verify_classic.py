@@ -103,6 +103,9 @@ def test_agents_are_compared_side_by_side_and_outdated_scores_are_reported(folde
     remarks = leaderboard(folder).remarks
     for part in ("data", "predictions"):
         assert any(remark.startswith(f"warning: offline was scored with other {part}") for remark in remarks)
-    assert inside("leaderboard", "--data_dir", folder, "--save", folder / "board.csv").code == 0
+    assert (
+        inside("report", "--only", "leaderboard", "--data_dir", folder, "--save", folder / "board.csv").code
+        == 0
+    )
     assert "accuracy" in (folder / "board.csv").read_text().splitlines()[0]
     assert inside("verify", "--data_dir", folder, "--llm", "offline").code == 1

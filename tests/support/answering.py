@@ -10,8 +10,8 @@ from pathlib import Path
 from unittest.mock import patch
 
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
-from toolassay.runs import Journal
 from toolassay.runs.items import Ask
+from toolassay.runs.journal import Journal
 
 
 def ask_of(model: ChatModel, folder: Path | None = None, key: str = "item") -> Ask:

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from toolassay import verify
 from toolassay.console.screen import Screen
-from toolassay.stages.verify import verify
 
 
 def metrics_of(folder: Path, llm: str = "m", place: str = "metrics") -> dict[str, Any]:

@@ -17,7 +17,7 @@ from tests.support.bench_bookings import GRAPH, bookings_folder
 from tests.support.builders import imported_tool
 from tests.support.schema_graphs import link as linked
 from tests.support.wheels import installed
-from toolassay import generate
+from toolassay import execute, generate
 from toolassay.backinstruct.generator import Carried, Problem
 from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.records import RawSample
@@ -31,7 +31,6 @@ from toolassay.models import ChatRequest, ChatResponse
 from toolassay.plans.normalised_plan import PlanReader
 from toolassay.records.dataset import Sample
 from toolassay.sampling import Sampler
-from toolassay.stages.execute import execute
 from toolassay.stages.generation_work import judge_of
 from toolassay.stages.release import release
 from toolassay.tools.library import Tool, ToolLibrary
@@ -93,7 +92,7 @@ def written(
     if not (path / "tool_desc.json").exists():
         bookings_folder(path)
     models = {"writer": writer, "critic": critic}
-    given = {"seed": 3, "number_of_samples": 1, "dependency_type": "schema", "structured": "off", **more}
+    given = {"seed": 3, "number_of_samples": 1, "dependency_type": "schema", "structured": False, **more}
     if critic is not None:
         given["critic"] = ["critic"]
     with patch("toolassay.runs.run.create_model", lambda name, options, meter: models[name]):

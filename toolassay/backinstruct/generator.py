@@ -24,9 +24,8 @@ from toolassay.models.structured_output import json_schema
 from toolassay.offline.model_tasks import BackInstructTask
 from toolassay.prompts.plan_schemas import sample_schema
 from toolassay.records.dataset import Sample
-from toolassay.runs import Journal
 from toolassay.runs.items import ENDED, Ask, ItemWork, Recorded, answer_items
-from toolassay.runs.journal import AnswerLine, ItemEntry
+from toolassay.runs.journal import AnswerLine, ItemEntry, Journal
 from toolassay.runs.runner import Loop, RunSummary
 from toolassay.runs.work import OpenRun
 from toolassay.sampling import Sampler

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import msgspec
 
+from toolassay.declarations import NoOptions, Option
 from toolassay.errors import UsageError
 from toolassay.evaluation.item_detail import About, Axis
-from toolassay.extras import NoOptions, Option
 from toolassay.files.data_files import sha256_of
 from toolassay.records.data_folder import DataFolder
 
@@ -38,6 +38,18 @@ if TYPE_CHECKING:
     from toolassay.runs.work import Work
 
 Numbers = Mapping[str, Any]
+
+AGENT_COMMAND = Option(
+    "Run your own agent instead of a model, e.g. 'python my_agent.py'. --llm names its predictions, in "
+    "predictions_agents.",
+    metavar="COMMAND",
+    common=True,
+)
+AGENT_VERSION = Option(
+    "Your name for the state of the agent, e.g. a commit, instead of the content of its files. A run goes on "
+    "with the same agent only.",
+    metavar="TEXT",
+)
 
 
 class Entry(NamedTuple):
@@ -59,16 +71,14 @@ class Entry(NamedTuple):
 
 
 class BenchmarkOptions(msgspec.Struct, frozen=True):
-    """The options of a benchmark on the command line.
+    """The options of a benchmark, declared as in `toolassay.declarations`.
 
     Attributes:
         run: Dataclass of its `infer` options; every field has a default.
-        scoring: Dataclass of its `evaluate` and `verify` options; every field has a default.
-        infer: Fields of `run` that are command-line options.
-        evaluate: Fields of `scoring` that are options of `evaluate`.
-        verify: Fields of `scoring` that are options of `verify`.
-        show: Options of `evaluate` for its tables, passed to `Scores.show` as keywords.
-        help_notes: Additions to the help of common options, by the option's name.
+        scoring: Dataclass of its `evaluate` options; every field has a default.
+        verify: Dataclass of its `verify` options: that of `scoring`, or none.
+        show: Dataclass of the options of `evaluate` for its tables, passed to `Scores.show` as keywords.
+        help_notes: Its defaults of common options, by the option's name, for the help.
         security_modes: Further values of `--security`; the target is called with folder, run, options and
             judge.
         scores_on_engine: Whether `evaluate` uses `ScoringSettings.engine`; if not, `--engine` is refused.
@@ -76,10 +86,8 @@ class BenchmarkOptions(msgspec.Struct, frozen=True):
 
     run: type[Any] = NoOptions
     scoring: type[Any] = NoOptions
-    infer: Sequence[Option] = ()
-    evaluate: Sequence[Option] = ()
-    verify: Sequence[Option] = ()
-    show: Sequence[Option] = ()
+    verify: type[Any] = NoOptions
+    show: type[Any] = NoOptions
     help_notes: Mapping[str, str] = {}
     security_modes: Mapping[str, Entry] = {}
     scores_on_engine: bool = False

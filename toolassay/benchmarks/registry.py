@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import fields
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolassay.benchmarks.benchmark import Benchmark, load
+from toolassay.declarations import ChosenOptions
 from toolassay.errors import UsageError
 from toolassay.extras import installed_extensions
 from toolassay.records.data_folder import DEFAULT_BENCHMARK, DataFolder
@@ -45,7 +45,7 @@ def benchmark_named(name: str) -> Benchmark:
     Raises:
         KeyError: There is none.
     """
-    return {one.name: one for one in benchmarks()}[name]
+    return {benchmark.name: benchmark for benchmark in benchmarks()}[name]
 
 
 def default_benchmark() -> Benchmark:
@@ -61,7 +61,7 @@ def benchmark_of(folder: DataFolder) -> Benchmark:
     Raises:
         UsageError: `benchmark.json` is malformed, or names an unknown benchmark.
     """
-    known = {one.name: one for one in benchmarks()}
+    known = {benchmark.name: benchmark for benchmark in benchmarks()}
     name = folder.benchmark.benchmark
     if name not in known:
         near = get_close_matches(name.casefold(), known, n=1)
@@ -75,7 +75,9 @@ def benchmark_of(folder: DataFolder) -> Benchmark:
 
 def benchmark_executors() -> tuple[Executor, ...]:
     """The executors that benchmarks bring."""
-    return tuple(load(target) for one in benchmarks() for target in one.entries.executors.values())
+    return tuple(
+        load(target) for benchmark in benchmarks() for target in benchmark.entries.executors.values()
+    )
 
 
 def has_plans(folder: DataFolder) -> bool:
@@ -83,32 +85,42 @@ def has_plans(folder: DataFolder) -> bool:
     return benchmark_of(folder).name == DEFAULT_BENCHMARK
 
 
-def own_options(stage: str, benchmark: Benchmark, given: Any, keywords: dict[str, Any]) -> Any:
-    """The options of a benchmark, with fields replaced by `keywords`.
+def executor_names() -> list[str]:
+    """The values of `--executor`."""
+    return [executor.name for executor in all_executors()]
+
+
+def all_executors() -> tuple[Executor, ...]:
+    """All executors, those of benchmarks last."""
+    from toolassay.executors import executors
+
+    return (*executors(), *benchmark_executors())
+
+
+def _options_by_benchmark(member: str) -> ChosenOptions:
+    """The options objects of one kind, of which the data folder chooses one.
 
     Args:
-        stage: "infer" or "evaluate".
-        benchmark: Benchmark of the folder.
-        given: Instance of its options; None for the defaults.
-        keywords: Remaining keywords of the stage; all are removed.
-
-    Raises:
-        UsageError: A keyword is an option of another benchmark and differs from its default.
-        TypeError: A keyword is unknown.
+        member: Of `BenchmarkOptions`.
     """
-    from toolassay.runs.settings import gather, refuse_unknown
+    return ChosenOptions(
+        lambda: {benchmark.about.title: getattr(benchmark.options, member) for benchmark in benchmarks()},
+        lambda arguments: benchmark_of(DataFolder(Path(arguments["data_dir"])).require()).about.title,
+        "{flag} does not apply to {owner} folders",
+    )
 
-    def defaults(one: Benchmark) -> Any:
-        return (one.options.run if stage == "infer" else one.options.scoring)()
 
-    own = gather(given if given is not None else defaults(benchmark), keywords)
-    for other in benchmarks():
-        for field in fields(options := defaults(other)):
-            value, default = keywords.pop(field.name, None), getattr(options, field.name)
-            same = list(value) == list(default or ()) if isinstance(value, list | tuple) else value == default
-            if value and not same:
-                flags = (*other.options.infer, *other.options.evaluate, *other.options.show)
-                flag = next((one.flag for one in flags if one.name == field.name and one.flag), field.name)
-                raise UsageError(f"--{flag} does not apply to {benchmark.about.title} folders", fix="omit it")
-    refuse_unknown(stage, keywords)
-    return own
+RUN_OPTIONS = _options_by_benchmark("run")
+"""Options of `infer` of the folder's benchmark."""
+SCORING_OPTIONS = _options_by_benchmark("scoring")
+"""Options of `evaluate` of the folder's benchmark."""
+VERIFY_OPTIONS = _options_by_benchmark("verify")
+"""Options of `verify` of the folder's benchmark."""
+TABLE_OPTIONS = _options_by_benchmark("show")
+"""What `evaluate` shows of the folder's benchmark."""
+EXECUTOR_OPTIONS = ChosenOptions(
+    lambda: {executor.name: executor.options for executor in all_executors()},
+    lambda arguments: arguments.get("executor") or arguments.get("values_from") or "mcp",
+    "{flag} is not for the executor {owner}",
+)
+"""Options of the executor that `executor` names."""

@@ -2,132 +2,128 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import click
-
-from toolassay.cli import options
-from toolassay.cli.executor_options import NAMES, executor_section, taken_options, without_options
+from toolassay.cli.command import command
+from toolassay.cli.options import PASSED, DataDir, GivenDataDir, ToolDesc, connected, served, typed
 from toolassay.cli.screen import SCREEN, show
+from toolassay.declarations import Option
+from toolassay.engines import EngineName
 from toolassay.errors import UsageError
+from toolassay.models.options import ModelOptions
+from toolassay.runs.settings import Limits, ModelSettings, RunStart
+from toolassay.stages.settings import (
+    GENERATOR,
+    PIPELINE_SAMPLES,
+    Calibrations,
+    Critics,
+    DependencyTypeName,
+    LiveSettings,
+    SampleSettings,
+    WritingSettings,
+)
+
+_Rewrite = Annotated[
+    int | None,
+    Option(
+        "How often a sample that does not pass the gates goes back to the generator with what they found "
+        "[default: 2; with --server as for `generate`].",
+        minimum=0,
+        maximum=10,
+    ),
+]
 
 
-@click.command("generate")
-@options.path("data_dir", "The data folder [default: a new one].")
-@options.path("graph_desc", "Tool graph of a new folder.")
-@options.path("tool_desc", "Tools of a new folder.")
-@options.model(temperature=0.7, top_p=1.0)
-@options.max_tokens("2500")
-@options.structured(
-    "auto",
-    "Structured output: the server constrains answers to a JSON schema. auto: if it supports that; true: "
-    "the run ends if it does not.",
-)
-@options.multiworker()
-@options.engine
-@options.budget()
-@options.dry_run
-@options.batch
-@options.dependency_type
-@options.flag("check", "Also request the model's review of its own sample, in the same answer.")
-@options.count(
-    "number_of_samples",
-    "Total number of samples, existing ones included [default: the published 5000; the estimated cost "
-    "is shown first].",
-)
-@options.seed
-@options.flag("use_async", "Ignored; kept for the published script. Requests are always concurrent.")
-@options.flag("save_figure", "Draw each new sample into task_graphs/.")
-@options.choice("method", ["single", "chain", "dag"], "Sample only this shape.")
-@options.count("tool_number", "Sample only subgraphs with this many tools.")
-@options.sampler_weights
-@options.by_score
-@options.cover
-@options.until
-@options.option(
-    "rewrite",
-    "How often an answer that does not pass the gates goes back to the model with what they found "
-    "[default: 3 with --follow seed; 2 for `offline` with tools of your own; else 0].",
-    type=click.IntRange(0, 10),
-)
-@options.choice(
-    "follow",
-    ["seed", "strict"],
-    "seed: the sampled tools are an idea, from which the model plans a goal of its own, or declines; "
-    "strict: the plan has exactly the sampled tools and links [default: seed for a served model and imported "
-    "tools, else strict].",
-)
-@options.models("critic", "With --rewrite: model that reviews what the gates let pass")
-@options.prompt
-@options.path("prompt_template", "Text file with your own prompt template.")
-@options.choice(
-    "values_from",
-    NAMES,
-    "Collect real values of arguments from this executor first (values.json), use them in requests, and "
-    "execute each plan when it is written; what is refused goes back to the writer (a served model: with "
-    "--rewrite N).",
-)
-@executor_section()
-@options.flag("play", "Generate one sample and show the model's answer; writes nothing.")
-@options.flag("force", "Start a new run if the settings differ; the old run is kept.")
+@command("generate", more=[PASSED])
 def generate_command(
-    data_dir: Path | None, use_async: bool, play: bool, values_from: str | None, **settings: Any
+    data_dir: Annotated[Path | None, Option("The data folder [default: a new one].", common=True)] = None,
+    graph_desc: Annotated[Path | None, Option("Tool graph of a new folder.", common=True)] = None,
+    tool_desc: Annotated[Path | None, Option("Tools of a new folder.", common=True)] = None,
+    model: ModelSettings = GENERATOR,
+    limits: Limits = Limits(),
+    choices: RunStart = RunStart(),
+    dependency_type: DependencyTypeName = None,
+    samples: SampleSettings = SampleSettings(),
+    use_async: Annotated[
+        bool,
+        Option("Ignored; kept for the published script. Requests are always concurrent.", hidden=True),
+    ] = False,
+    writing: WritingSettings = WritingSettings(),
+    live: LiveSettings | None = None,
+    play: Annotated[
+        bool, Option("Generate one sample and show the model's answer; writes nothing.", common=True)
+    ] = False,
 ) -> int:
     """Generate requests with gold plans for sampled subgraphs (Back-Instruct).
 
     The last line of the output is the data folder. Pass it as --data_dir to continue an interrupted run.
     """
-    from toolassay.stages.generate import generate
-    from toolassay.stages.generate import play as play_one
+    from toolassay.stages import generate as stage
 
-    if values_from is None:
-        without_options(settings)
-    else:
-        settings["live"] = live_settings(settings, values_from)
-    settings = options.parsed_weights(options.with_budget(options.with_model_options(settings)))
-    if play and settings["dry_run"]:
+    if live is not None and not live.executor:
+        raise UsageError("options of executors are for --values_from", fix="add --values_from, or omit them")
+    model = served(model)
+    if play and choices.dry_run:
         raise UsageError("--play sends a request, --dry_run sends none", fix="use one of them")
-    if play and settings["options"].batch:
+    if play and model.options is not None and model.options.batch:
         raise UsageError("--play shows the answer to one request", fix="leave --batch out")
-    if play and settings["engine"]:
+    if play and choices.engine:
         raise UsageError("--play generates one sample", fix="omit --engine")
-    settings["command"] = options.typed()
+    arguments: dict[str, Any] = {
+        "graph_desc": graph_desc,
+        "tool_desc": tool_desc,
+        "dependency_type": dependency_type,
+        "model": model,
+        "limits": limits,
+        "samples": samples,
+        "writing": writing,
+        "choices": choices,
+        "live": live,
+        "command": typed(),
+        "screen": SCREEN,
+    }
     if play:
-        settings.pop("batch_cancel")
-        return 0 if play_one(data_dir, screen=SCREEN, **settings) is not None else 3
-    folder, complete = generate(data_dir, screen=SCREEN, **settings)
-    if settings["dry_run"]:
+        return 0 if stage.play(data_dir, **arguments) is not None else 3
+    folder, complete = stage.generate(data_dir, **arguments)
+    if choices.dry_run:
         return 0
     show(str(folder))
     return 0 if complete else 3
 
 
-@click.command("format")
-@options.data_dir
-@options.dependency_type
-@options.flag(
-    "force",
-    "Replace a data set that this command did not write, or change the dependency type; dated copies are "
-    "kept.",
-)
-def format_command(data_dir: Path, **settings: Any) -> None:
+@command("format")
+def format_command(
+    data_dir: DataDir,
+    dependency_type: DependencyTypeName = None,
+    force: Annotated[
+        bool,
+        Option(
+            "Replace a data set that this command did not write, or change the dependency type; dated copies "
+            "are kept."
+        ),
+    ] = False,
+) -> None:
     """Turn generated samples into a data set and show how many the critics pass."""
     from toolassay.stages.release import format_data
 
-    format_data(data_dir, screen=SCREEN, **settings)
+    format_data(data_dir, dependency_type=dependency_type, force=force, screen=SCREEN)
 
 
-@click.command("release")
-@options.path("data_dir", "The data folder, with data_raw.json.", required=True)
-@options.models("critic", "Model that reviews each sample, as for `check`")
-@options.calibration
-@options.server
-@options.multiworker()
-@options.budget("for each critic, earlier starts included")
-@options.engine
-@options.flag("force", "Replace a data set that was edited; a dated copy is kept.")
-def release_command(data_dir: Path, **settings: Any) -> int:
+@command("release")
+def release_command(
+    data_dir: GivenDataDir,
+    critic: Critics = (),
+    calibration: Calibrations = (),
+    endpoint: ModelOptions | None = None,
+    limits: Limits = Limits(),
+    engine: EngineName = None,
+    force: Annotated[
+        bool, Option("Replace a data set that was edited; a dated copy is kept.", common=True)
+    ] = False,
+) -> int:
     """Make the generated samples that pass the gates the data set of the folder.
 
     data.json and user_requests.json hold what passes; quarantine/ and rejected.json the rest; gates.jsonl and
@@ -136,44 +132,41 @@ def release_command(data_dir: Path, **settings: Any) -> int:
     """
     from toolassay.stages.release import release
 
-    settings = options.with_budget(options.with_model_options(settings))
-    released = release(data_dir, command=options.typed(), screen=SCREEN, **settings)
+    released = release(
+        data_dir,
+        critic=critic,
+        model=ModelSettings(options=connected(endpoint)),
+        limits=limits,
+        force=force,
+        engine=engine,
+        calibration=calibration,
+        command=typed(),
+        screen=SCREEN,
+    )
     return 0 if released.complete and released.levels["pass"] else 3
 
 
-@click.command("pipeline")
-@options.path("data_dir", "The data folder; created if missing.", required=True)
-@options.path("tool_desc", "Tool file [default: DATA_DIR/tool_desc.json].")
-@options.dependency_type
-@options.models(
-    "llm", "Model to test; with --values_from or --server: the one that writes", default=("offline",)
-)
-@options.option("generator", "Model that writes the requests and gold plans.")
-@options.models("critic", "Model that reviews each sample besides the gates; 'offline' needs no server")
-@options.option(
-    "rewrite",
-    "How often a sample that does not pass the gates goes back to the generator with what they found "
-    "[default: 2; with --server as for `generate`].",
-    type=click.IntRange(0, 10),
-)
-@options.server
-@options.count("number_of_samples", "Number of requests [default: 300, or as --cover and --until say].")
-@options.cover
-@options.until
-@options.option("seed", "Random seed.", type=click.IntRange(0), default=0)
-@options.by_score
-@options.multiworker()
-@options.budget("for each run: the generation, and the inference of each model")
-@options.calibration
-@options.choice(
-    "values_from",
-    NAMES,
-    "Make a set with a server instead: collect values, write with --llm, execute, judge with --critic, "
-    "until --number_of_samples pass [default: mcp with --server or --mcp_config].",
-)
-@executor_section()
+@command("pipeline", more=[PASSED])
 def pipeline_command(
-    data_dir: Path, llm: tuple[str, ...], generator: str | None, values_from: str | None, **settings: Any
+    data_dir: Annotated[Path, Option("The data folder; created if missing.", common=True)],
+    tool_desc: ToolDesc = None,
+    dependency_type: DependencyTypeName = None,
+    llm: Annotated[
+        Sequence[str],
+        Option(
+            "Model to test; with --values_from or --server: the one that writes.", metavar="LLM", common=True
+        ),
+    ] = ("offline",),
+    generator: Annotated[
+        str | None, Option("Model that writes the requests and gold plans [default: offline].", common=True)
+    ] = None,
+    critic: Critics = (),
+    rewrite: _Rewrite = None,
+    samples: SampleSettings = PIPELINE_SAMPLES,
+    endpoint: ModelOptions | None = None,
+    limits: Limits = Limits(),
+    calibration: Calibrations = (),
+    live: LiveSettings | None = None,
 ) -> int:
     """Run every stage from tools to scored models: graph, requests with gold, gates, predictions, scores.
 
@@ -183,30 +176,51 @@ def pipeline_command(
     With --server (or --values_from), from a server to a released set: import, values, requests written by
     --llm, executed on copies, judged by --critic, split; CARD.md says what became of the samples.
     """
-    if values_from or settings["server"] or settings["mcp_config"]:
+    options = connected(endpoint)
+    if live is not None:
         from toolassay.stages.pipeline import make_set
 
         if generator is not None or len(llm) != 1:
             raise UsageError("with a server, --llm names the one model that writes", fix="omit --generator")
-        for name in ("tool_desc", "dependency_type"):
-            if settings.pop(name):
+        for name, given in (("tool_desc", tool_desc), ("dependency_type", dependency_type)):
+            if given:
                 raise UsageError(
                     f"--{name} is not for --server", fix="toolassay import takes tools of any kind"
                 )
-        live = live_settings(settings, values_from or "mcp")
-        settings = options.with_budget(options.with_model_options(settings))
-        made = make_set(data_dir, live=live, llm=llm[0], command=options.typed(), screen=SCREEN, **settings)
+        made = make_set(
+            data_dir,
+            live=replace(live, executor=live.executor or "mcp"),
+            llm=llm[0],
+            critic=critic,
+            calibration=calibration,
+            rewrite=rewrite,
+            model=replace(GENERATOR, options=options),
+            samples=samples,
+            limits=limits,
+            command=typed(),
+            screen=SCREEN,
+        )
         return 0 if made.complete else 3
-    without_options(settings)
-    if settings.pop("calibration"):
+    if calibration:
         raise UsageError("--calibration is for --server", fix="give it to check or release")
-    settings["generator"] = generator or "offline"
     from toolassay.benchmarks.benchmark import load
     from toolassay.benchmarks.registry import default_benchmark
     from toolassay.stages.pipeline import files_of, pipeline
 
-    settings = options.with_budget(options.with_model_options(settings))
-    piped = pipeline(data_dir, llm=llm, command=options.typed(), screen=SCREEN, **settings)
+    piped = pipeline(
+        data_dir,
+        tool_desc=tool_desc,
+        dependency_type=dependency_type,
+        llm=llm,
+        generator=generator or "offline",
+        critic=critic,
+        rewrite=rewrite,
+        options=options,
+        samples=samples,
+        limits=limits,
+        command=typed(),
+        screen=SCREEN,
+    )
     if not piped.evaluations and not piped.complete:
         return 3
     show("")
@@ -216,11 +230,3 @@ def pipeline_command(
     if len(piped.evaluations) < len(llm):
         return 1
     return 0 if piped.complete else 3
-
-
-def live_settings(settings: dict[str, Any], executor: str) -> Any:
-    """Take what concerns an executor out of `settings`, as a `LiveSettings`."""
-    from toolassay.stages.live_values import LiveSettings
-
-    consent = {name: settings.pop(name) for name in ("allow_writes", "allow_tools")}
-    return LiveSettings(executor, taken_options(settings, executor), **consent)

@@ -14,7 +14,7 @@ import click
 
 from toolassay.benchmarks.benchmark import Entry
 from toolassay.benchmarks.registry import benchmarks
-from toolassay.cli.screen import quietly
+from toolassay.cli.screen import quietly, say
 from toolassay.console.screen import CleanStream
 from toolassay.errors import CALLER, ToolassayError
 from toolassay.files.data_files import package_data
@@ -24,6 +24,12 @@ _TABLE: dict[str, dict[str, str]] = package_data(__package__, "commands.json")
 COMMANDS = {name: one["help"] for name, one in _TABLE.items()}
 
 
+# Old names of commands, and what their command lines begin with now.
+_RENAMED = {
+    "critic": ("check",),
+    "export-tools": ("export",),
+    "leaderboard": ("report", "--only", "leaderboard"),
+}
 # Removed commands and flags, and what to use instead.
 _REMOVED = {
     "convert": "use DuckDB: duckdb -c \"COPY (FROM 'data.json') TO 'data.parquet'\"",
@@ -63,6 +69,8 @@ class _Stages(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] in _RENAMED:
+            args = _renamed(*args)
         if args[0] in _REMOVED:
             raise click.UsageError(f"There is no command '{args[0]}' any more: {_REMOVED[args[0]]}", ctx)
         try:
@@ -88,13 +96,26 @@ def cli() -> None:
     """
 
 
+def _renamed(old: str, *arguments: str) -> list[str]:
+    """A command line with the current name of its command; a notice says which."""
+    words = _RENAMED[old]
+    say(f"`toolassay {old}` is `toolassay {' '.join(words)}` now")
+    if old == "export-tools":
+        given = list(arguments)
+        if "--to" in given[:-1]:
+            place = given.index("--to") + 1
+            given[place] = f"tools-{given[place]}"
+        return [*words, *given]
+    return [*words, *arguments]
+
+
 def _every() -> dict[str, str]:
     """The commands and their help lines: those of this package, then those of the benchmarks."""
     return COMMANDS | {name: entry.help for name, entry in _entries().items()}
 
 
 def _entries() -> dict[str, Entry]:
-    return {name: entry for one in benchmarks() for name, entry in one.entries.commands.items()}
+    return {name: entry for benchmark in benchmarks() for name, entry in benchmark.entries.commands.items()}
 
 
 def load(name: str) -> click.Command:
@@ -167,7 +188,8 @@ def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
         arguments: Command line without the program name.
         name: Program name for usage messages.
     """
-    debug, quiet = "--debug" in arguments, not QUIET.isdisjoint(arguments)
+    debug = "--debug" in arguments
+    quiet = not QUIET.isdisjoint(arguments)
     arguments = [argument for argument in arguments if argument not in {"--debug", *QUIET}]
     caller = CALLER.set("command" if command is cli else "script")
     try:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Annotated
 
+from toolassay.declarations import Option
 from toolassay.engines.engine import Engine, OneProcess, ShardTask
 from toolassay.errors import UsageError, install
 
-__all__ = ["Engine", "OneProcess", "ShardTask", "check_engine", "open_engine"]
+__all__ = ["Engine", "EngineName", "OneProcess", "ShardTask", "check_engine", "open_engine"]
 
 # Matches "local:4", "dask://host:8786" and "dask://10.0.0.7:8786?files=s3://bucket/work"; must not match
 # "local" or "dask:host".
@@ -33,6 +35,23 @@ def check_engine(text: str) -> re.Match[str]:
             fix="write local:N for N processes, dask://HOST:PORT, or dask://HOST:PORT?files=URL",
         )
     return match
+
+
+def _checked(text: str) -> str:
+    check_engine(text)
+    return text
+
+
+EngineName = Annotated[
+    str | None,
+    Option(
+        "Where the work is done: N processes of this machine, or the workers of a Dask cluster. The output "
+        "is the same. dask://HOST:PORT?files=s3://BUCKET/FOLDER sends the data to the workers.",
+        metavar="local:N|dask://HOST:PORT",
+        read=_checked,
+    ),
+]
+"""`--engine`."""
 
 
 def open_engine(text: str | None) -> Engine:

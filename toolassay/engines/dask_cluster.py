@@ -368,6 +368,9 @@ def _work_on(token: str, shard: bytes, caller: Caller) -> _Ended:
             return _Ended(_started[token](_unpickled(shard)))
         except ToolassayError as error:
             error.args = tuple(map(as_sent, error.args))
+            error.reason = as_sent(error.reason)
+            error.file = error.file and as_sent(str(error.file))
+            error.fix = error.fix and as_sent(error.fix)
             return _Ended(error=error)
         except OSError as error:  # of a file: this process has no connection of its own
             return _Ended(

@@ -7,7 +7,7 @@ from pathlib import Path
 from toolassay.errors import UsageError, as_called
 from toolassay.files.data_files import safe_name
 from toolassay.records.data_folder import DataFolder
-from toolassay.runs import recorded_settings
+from toolassay.runs.manifest import recorded_settings
 from toolassay.runs.outcomes import has_record
 from toolassay.runs.settings import PREDICTIONS
 

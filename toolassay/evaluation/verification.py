@@ -18,8 +18,8 @@ from toolassay.evaluation.line_index import LineIndex
 from toolassay.evaluation.metrics_file import RUN_KEYS, SECURITY, MetricsGroup
 from toolassay.files.data_files import read_json_lines
 from toolassay.records.data_folder import DataFolder
-from toolassay.runs import Journal, recorded_settings
-from toolassay.runs.manifest import MANIFEST
+from toolassay.runs.journal import Journal
+from toolassay.runs.manifest import MANIFEST, recorded_settings
 from toolassay.runs.outcomes import WORDINGS
 
 TOLERANCE = 1e-9  # absolute difference of two equal scores: sums in another order differ in the last digits

@@ -6,12 +6,14 @@ Here: the executors behind `--executor`, built-in ones and those of installed pa
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from toolassay.errors import UsageError
+from toolassay.executors.execution_options import McpExecution as McpExecution
+from toolassay.executors.execution_options import PythonExecution as PythonExecution
 from toolassay.executors.executor import ExecutionContext, Executor, OpenExecutor
-from toolassay.extras import Option, installed_extensions
+from toolassay.extras import installed_extensions
 
 GROUP = "toolassay.executors"
 
@@ -22,9 +24,7 @@ def executors() -> tuple[Executor, ...]:
     Raises:
         UsageError: An installed one cannot be loaded, or has the name of another.
     """
-    from toolassay.executors import mcp, python  # both import nothing heavy at the top
-
-    built_in: list[Any] = [mcp.EXECUTOR, python.EXECUTOR, SimulateExecutor()]
+    built_in: list[Any] = [McpExecutor(), PythonExecutor(), SimulateExecutor()]
     return installed_extensions(GROUP, Executor, "executor", built_in)
 
 
@@ -44,9 +44,36 @@ def executor_named(name: str, more: tuple[Executor, ...] = ()) -> Executor:
     return executors_by_name[name]
 
 
-def flags_of(all_executors: tuple[Executor, ...]) -> tuple[Option, ...]:
-    """The options of all executors, each name once."""
-    return tuple({flag.name: flag for executor in all_executors for flag in executor.flags}.values())
+class McpExecutor(Executor):
+    """Live MCP servers."""
+
+    name = "mcp"
+    help = "a live MCP server (--server or --mcp_config)"
+    options = McpExecution
+
+    def open(
+        self, context: ExecutionContext, options: McpExecution
+    ) -> AbstractAsyncContextManager[OpenExecutor]:
+        """Start the servers once to see which tools they have; raises as `open_mcp` does."""
+        from toolassay.executors.mcp import open_mcp
+
+        return open_mcp(context, options)
+
+
+class PythonExecutor(Executor):
+    """Functions of a Python module."""
+
+    name = "python"
+    help = "functions of a Python module (--functions)"
+    options = PythonExecution
+
+    def open(
+        self, context: ExecutionContext, options: PythonExecution
+    ) -> AbstractAsyncContextManager[OpenExecutor]:
+        """Import the module once, in a process; raises as `open_python` does."""
+        from toolassay.executors.python import open_python
+
+        return open_python(context, options)
 
 
 class SimulateExecutor(Executor):

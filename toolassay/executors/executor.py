@@ -15,10 +15,10 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import msgspec
 
-from toolassay.extras import NoOptions, Option
+from toolassay.declarations import NoOptions
+from toolassay.errors import Unsent
 from toolassay.plans.execution_record import Arguments
 from toolassay.records.data_folder import DataFolder
-from toolassay.runs.items import Unsent
 from toolassay.tools.library import Tool, ToolLibrary
 from toolassay.tools.results import is_refusal
 
@@ -146,15 +146,13 @@ class Executor(ABC):
     Attributes:
         name: Value of `--executor`.
         help: One sentence.
-        options: Dataclass of its options; every field has a default.
-        flags: Fields of `options` that are command-line options.
+        options: Dataclass of its options (`toolassay.declarations`); every field has a default.
         is_harmless: Whether nothing outside changes, so that writes need no consent.
     """
 
     name: ClassVar[str]
     help: ClassVar[str]
     options: ClassVar[type[Any]] = NoOptions
-    flags: ClassVar[Sequence[Option]] = ()
     is_harmless: ClassVar[bool] = False
 
     @abstractmethod

@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,13 +17,13 @@ from typing import Any, TypeVar
 import msgspec
 
 from toolassay.errors import UsageError
+from toolassay.executors.execution_options import McpExecution
 from toolassay.executors.executor import (
     CallLimits,
     CallResult,
     Environment,
     EnvironmentFailure,
     ExecutionContext,
-    Executor,
     ListedResource,
     NotCalled,
     OpenExecutor,
@@ -31,15 +31,12 @@ from toolassay.executors.executor import (
     one_line,
 )
 from toolassay.executors.workspace import (
-    FRESH,
     PLACEHOLDER,
-    WORKSPACE,
     CopiedEnvironment,
     PooledExecutor,
     Workspace,
     is_path,
 )
-from toolassay.extras import Option
 from toolassay.files.data_files import read_text
 from toolassay.files.program_files import ProgramFiles
 from toolassay.mcp_client.connection import Connection, connect
@@ -74,68 +71,21 @@ _FIXED_ENVIRONMENT = {
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
-class McpExecution:
-    """Options of the executor.
+@asynccontextmanager
+async def open_mcp(context: ExecutionContext, options: McpExecution) -> AsyncIterator[OpenExecutor]:
+    """Start the servers once to see which tools they have.
 
-    Attributes:
-        server: A command line or an http(s) address.
-        mcp_config: A configuration file with `mcpServers`.
-        header: `Name: value`, sent with every request to an address.
-        workspace: Folder that is copied for each server; `{workspace}` in the command stands for the copy.
-        fresh: "plan": a new server and copy for each plan; without a workspace, a new server after each
-            plan that writes. "worker": one server for many plans, its copy restored before each.
+    Raises:
+        UsageError: No server is given, or one cannot be listed.
     """
-
-    server: str = ""
-    mcp_config: str = ""
-    header: Sequence[str] = field(default=(), repr=False)
-    workspace: str = ""
-    fresh: str = "plan"
-
-
-class McpExecutor(Executor):
-    """Live MCP servers."""
-
-    name = "mcp"
-    help = "a live MCP server (--server or --mcp_config)"
-    options = McpExecution
-    flags = (
-        Option(
-            "server",
-            "mcp: command line that starts the server, or its http(s) address.",
-            metavar="COMMAND|URL",
-        ),
-        Option("mcp_config", "mcp: configuration file with mcpServers.", metavar="FILE"),
-        Option(
-            "header",
-            "mcp: header for an address; may be repeated.",
-            metavar="'NAME: VALUE'",
-            multiple=True,
-        ),
-        WORKSPACE,
-        FRESH,
+    configs = _configs(options)
+    words = (
+        (config.command, *config.args, *config.env.values(), config.cwd or "") for config in configs.values()
     )
-
-    @asynccontextmanager
-    async def open(self, context: ExecutionContext, options: McpExecution) -> AsyncIterator[OpenExecutor]:
-        """Start the servers once to see which tools they have.
-
-        Raises:
-            UsageError: No server is given, or one cannot be listed.
-        """
-        configs = _configs(options)
-        words = (
-            (config.command, *config.args, *config.env.values(), config.cwd or "")
-            for config in configs.values()
-        )
-        if not options.workspace and any(PLACEHOLDER in word for word in chain.from_iterable(words)):
-            raise UsageError(f"{PLACEHOLDER} stands for a copy of a folder", fix="add --workspace FOLDER")
-        async with _OpenMcp(configs, options, context.limits).listed() as opened:
-            yield opened
-
-
-EXECUTOR = McpExecutor()
+    if not options.workspace and any(PLACEHOLDER in word for word in chain.from_iterable(words)):
+        raise UsageError(f"{PLACEHOLDER} stands for a copy of a folder", fix="add --workspace FOLDER")
+    async with _OpenMcp(configs, options, context.limits).listed() as opened:
+        yield opened
 
 
 def _configs(options: McpExecution) -> dict[str, ServerConfig]:

@@ -8,21 +8,20 @@ import json
 import os
 import secrets
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from toolassay.errors import UsageError
 from toolassay.executors import function_process
+from toolassay.executors.execution_options import PythonExecution
 from toolassay.executors.executor import (
     CallLimits,
     CallResult,
     EnvironmentFailure,
     ExecutionContext,
-    Executor,
     NotCalled,
     OpenExecutor,
     Refusal,
@@ -30,13 +29,10 @@ from toolassay.executors.executor import (
 )
 from toolassay.executors.function_process import FunctionAnswer, FunctionCall, FunctionSource
 from toolassay.executors.workspace import (
-    FRESH,
-    WORKSPACE,
     CopiedEnvironment,
     PooledExecutor,
     Workspace,
 )
-from toolassay.extras import Option
 from toolassay.mcp_client.server_config import ServerConfig
 from toolassay.mcp_client.server_process import ServerProcess, has_ended
 from toolassay.plans.execution_record import Arguments
@@ -48,70 +44,26 @@ _LONGEST_ESCAPE = 6  # bytes in JSON for a byte of a text: "\\u0007"
 _READ = 2**16  # bytes at once
 
 
-@dataclass(frozen=True)
-class PythonExecution:
-    """Options of the executor.
+@asynccontextmanager
+async def open_python(context: ExecutionContext, options: PythonExecution) -> AsyncIterator[OpenExecutor]:
+    """Import the module once, in a process, to see which functions it has.
 
-    Attributes:
-        functions: A module or a file, as in `toolassay import python`.
-        workspace: Folder that is copied; the functions run in the copy.
-        fresh: "plan" or "worker": how long a process and its copy are used.
-        pass_env: Names of variables of the environment that the functions see.
+    Raises:
+        UsageError: There is no consent, or the module cannot be imported.
     """
-
-    functions: str = ""
-    pass_env: Sequence[str] = ()
-    workspace: str = ""
-    fresh: str = "plan"
-
-
-class PythonExecutor(Executor):
-    """Functions of a Python module."""
-
-    name = "python"
-    help = "functions of a Python module (--functions)"
-    options = PythonExecution
-    flags = (
-        Option(
-            "functions",
-            "python: module or file with the functions; needs --allow_tools.",
-            metavar="MODULE|FILE",
-        ),
-        Option(
-            "pass_env",
-            "python: variable of the environment that the functions see; may be repeated.",
-            metavar="NAME",
-            multiple=True,
-        ),
-        WORKSPACE,
-        FRESH,
-    )
-
-    @asynccontextmanager
-    async def open(self, context: ExecutionContext, options: PythonExecution) -> AsyncIterator[OpenExecutor]:
-        """Import the module once, in a process, to see which functions it has.
-
-        Raises:
-            UsageError: There is no consent, or the module cannot be imported.
-        """
-        if not options.functions:
-            raise UsageError("the executor python needs functions", fix="add --functions MODULE or FILE")
-        if not context.allow_tools:
-            raise UsageError(
-                "importing the module runs it",
-                file=options.functions,
-                fix="read the code, then add --allow_tools if you trust it",
-            )
-        for name in options.pass_env:
-            if name not in os.environ:
-                raise UsageError(
-                    f"the variable {name} is not set", fix=f"export {name}=…, or omit --pass_env"
-                )
-        async with _OpenPython(options, context.limits).listed() as opened:
-            yield opened
-
-
-EXECUTOR = PythonExecutor()
+    if not options.functions:
+        raise UsageError("the executor python needs functions", fix="add --functions MODULE or FILE")
+    if not context.allow_tools:
+        raise UsageError(
+            "importing the module runs it",
+            file=options.functions,
+            fix="read the code, then add --allow_tools if you trust it",
+        )
+    for name in options.pass_env:
+        if name not in os.environ:
+            raise UsageError(f"the variable {name} is not set", fix=f"export {name}=…, or omit --pass_env")
+    async with _OpenPython(options, context.limits).listed() as opened:
+        yield opened
 
 
 def _absolute(functions: str) -> str:

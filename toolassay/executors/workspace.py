@@ -30,7 +30,6 @@ from toolassay.executors.executor import (
     OpenExecutor,
     State,
 )
-from toolassay.extras import Option
 from toolassay.files.data_files import map_texts
 from toolassay.files.locks import delete, temporary_folder
 from toolassay.models.redaction import without
@@ -39,19 +38,6 @@ from toolassay.plans.execution_record import Arguments, Change
 NAME = "/workspace"
 PLACEHOLDER = "{workspace}"
 """Stands for the path of the copy in a command line or a configuration."""
-
-WORKSPACE = Option(
-    "workspace",
-    "mcp, python: folder to copy for each plan; {workspace} in the command, and /workspace in arguments and "
-    "results, stand for the copy.",
-    metavar="FOLDER",
-)
-FRESH = Option(
-    "fresh",
-    "mcp, python: 'plan' starts a new process on a new copy for each plan, without --workspace after each "
-    "plan that writes; 'worker' one process for many plans, whose copy is restored before each.",
-    choices=("plan", "worker"),
-)
 
 _END = r"(?![\w-]|\.\w)"
 # "/workspace", "/workspace/notes" and "file:///workspace" in any text; not "/workspaces", "/workspace.old" or

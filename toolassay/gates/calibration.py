@@ -22,7 +22,7 @@ _RESAMPLES = 2_000
 _SEED = 0
 LABELLED_BY = "labelled_by"
 """Key of a line of a labelled file: who answered."""
-_UNKNOWN = "judged samples; it has not been compared with labels (toolassay critic --calibrate)"
+_UNKNOWN = "judged samples; it has not been compared with labels (toolassay check --calibrate)"
 Answers = Mapping[str, bool]
 """Yes or no to each question, and to `PUBLISHABLE`."""
 
@@ -217,7 +217,7 @@ def read_calibrations(files: Iterable[Path]) -> dict[str, Calibration]:
     """
     calibrations: dict[str, Calibration] = {}
     for file in files:
-        fix = "make it with toolassay critic --calibrate"
+        fix = "make it with toolassay check --calibrate"
         calibration = record_of(read_json(file), Calibration, file=file, fix=fix)
         calibrations[calibration.critic] = calibration
     return calibrations

@@ -30,9 +30,8 @@ from toolassay.plans.gold import Gold
 from toolassay.prompts.templates import package_template, template_file
 from toolassay.records.dataset import reference_index
 from toolassay.records.requests import key_of
-from toolassay.runs import Journal
 from toolassay.runs.items import Ask, ItemWork
-from toolassay.runs.journal import ItemEntry
+from toolassay.runs.journal import ItemEntry, Journal
 from toolassay.tools.library import ToolLibrary
 from toolassay.writing.shown import (
     shown_results,

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, cast, get_args
 
 from toolassay.console.text_formatting import some_of
+from toolassay.declarations import Option
 from toolassay.errors import UsageError, as_called, made_by
 from toolassay.files.data_files import line_of_item, read_json, write_nodes
 from toolassay.graph.dependencies import Dependency, DependencyLinks
@@ -114,6 +115,12 @@ def _without_texts(schema: Any, path: str = "") -> Any:
 
 
 DependencyType = Literal["resource", "temporal", "schema"]
+DEPENDENCY_TYPE = Option(
+    "What a link means. resource: an output type of one tool is an input type of the other; temporal: any "
+    "order; schema: a result of one tool can fill an argument of the other [default: the one in "
+    "benchmark.json, else by what the tools declare].",
+    metavar="resource|temporal|schema",
+)
 """What a link means. Plans of temporal and schema graphs name their arguments and list their links."""
 
 DEFAULT_MAX_LINKS = 2_000_000

@@ -6,6 +6,7 @@ import sys
 from functools import cache
 from typing import Any
 
+from toolassay.declarations import ChosenOptions
 from toolassay.errors import UsageError
 from toolassay.extras import installed_extensions
 from toolassay.importers.importer import Importer
@@ -44,3 +45,11 @@ def importer_named(name: str) -> Importer:
     if name not in importers_by_name:
         raise UsageError(f"unknown kind '{name}'", fix=f"use one of {', '.join(importers_by_name)}")
     return importers_by_name[name]
+
+
+IMPORTER_OPTIONS = ChosenOptions(
+    lambda: {importer.name: importer.options for importer in importers()},
+    lambda arguments: importer_named(arguments["kind"]).name,
+    "{flag} is not for the importer {owner}",
+)
+"""Options of the importer that `kind` names."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 from toolassay.console.screen import SILENT, Screen
-from toolassay.extras import NoOptions, Option
+from toolassay.declarations import NoOptions
 
 Schema = Mapping[str, Any]
 
@@ -114,8 +114,7 @@ class Importer(ABC):
         title: Its name in messages, e.g. "OpenAPI document".
         help: One sentence for `toolassay import --help`.
         source_help: What SOURCE is, one sentence.
-        options: Dataclass with the importer's options and their defaults.
-        flags: How the command line spells them.
+        options: Dataclass of its options (`toolassay.declarations`); every field has a default.
     """
 
     name: ClassVar[str]
@@ -123,7 +122,6 @@ class Importer(ABC):
     help: ClassVar[str]
     source_help: ClassVar[str]
     options: ClassVar[type[Any]] = NoOptions
-    flags: ClassVar[Sequence[Option]] = ()
 
     @abstractmethod
     def read(self, source: str, options: Any, *, screen: Screen = SILENT) -> Incoming:

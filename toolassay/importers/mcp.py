@@ -14,8 +14,8 @@ from typing import Annotated, Any
 import msgspec
 
 from toolassay.console.screen import SILENT, Screen
+from toolassay.declarations import Option
 from toolassay.errors import UsageError
-from toolassay.extras import Option
 from toolassay.files.data_files import read_text
 from toolassay.files.locks import open_regular
 from toolassay.importers.documents import DEEPEST, is_json, read_values, too_deep
@@ -51,15 +51,15 @@ _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+)://")
 
 @dataclass(frozen=True)
 class McpOptions:
-    """Options of `import mcp`.
+    """Options of `import mcp`."""
 
-    Attributes:
-        header: `Name: value`, sent with every request to an address.
-        timeout: Seconds to start and list a server.
-    """
-
-    header: Sequence[str] = field(default=(), repr=False)
-    timeout: float = DEFAULT_LIMITS.seconds
+    header: Annotated[
+        Sequence[str],
+        Option("Header for an address, e.g. 'Authorization: Bearer …'.", metavar="'NAME: VALUE'"),
+    ] = field(default=(), repr=False)
+    timeout: Annotated[
+        float, Option("Seconds to start and list a server.", minimum=0, above=True, metavar="SECONDS")
+    ] = DEFAULT_LIMITS.seconds
 
 
 class McpImporter(Importer):
@@ -73,22 +73,6 @@ class McpImporter(Importer):
         "or a saved listing as JSON."
     )
     options = McpOptions
-    flags = (
-        Option(
-            "header",
-            "Header for an address, e.g. 'Authorization: Bearer …'; may be repeated.",
-            metavar="'NAME: VALUE'",
-            multiple=True,
-        ),
-        Option(
-            "timeout",
-            "Seconds to start and list a server.",
-            type=float,
-            minimum=0,
-            above=True,
-            metavar="SECONDS",
-        ),
-    )
 
     def read(self, source: str, options: Any, *, screen: Screen = SILENT) -> Incoming:
         """See `Importer.read`."""

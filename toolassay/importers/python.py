@@ -16,24 +16,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from toolassay.console.screen import SILENT, Screen
+from toolassay.declarations import Option
 from toolassay.errors import UsageError
-from toolassay.extras import Option
 from toolassay.importers.functions import CREDENTIAL, in_one_line, tool_from_function
 from toolassay.importers.importer import DefinitionError, Importer, Incoming, IncomingTool, Note, Skipped
 
 
 @dataclass(frozen=True)
 class PythonOptions:
-    """Options of the importer.
+    """Options of the importer."""
 
-    Attributes:
-        allow_tools: Permit importing the module, which runs it.
-    """
-
-    allow_tools: bool = False
+    allow_tools: Annotated[bool, Option("Run the module, which is Python code.")] = False
 
 
 class PythonImporter(Importer):
@@ -44,9 +40,6 @@ class PythonImporter(Importer):
     help: ClassVar[str] = "Functions of a Python module, by their type hints and docstrings."
     source_help: ClassVar[str] = "A module or a file, or one function of it: package.module or tools.py:find."
     options: ClassVar[type[Any]] = PythonOptions
-    flags: ClassVar[tuple[Option, ...]] = (
-        Option("allow_tools", "Run the module, which is Python code.", bool),
-    )
 
     def read(self, source: str, options: Any, *, screen: Screen = SILENT) -> Incoming:
         """Read the functions of a module; see `Importer.read`.

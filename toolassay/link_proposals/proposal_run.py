@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from toolassay.files.data_files import write_json_lines
 from toolassay.graph.dependencies import Dependency
 from toolassay.graph.derive.evidence import Similarity
 from toolassay.link_proposals.applied_proposals import WithProposals, apply_proposals
+from toolassay.link_proposals.options import ProposeOptions
 from toolassay.link_proposals.proposal import (
     Proposal,
     answer_schema,
@@ -26,13 +27,12 @@ from toolassay.link_proposals.proposal import (
     read_proposal,
     template,
 )
-from toolassay.models import ChatRequest, ModelOptions
-from toolassay.runs import Journal
+from toolassay.models import ChatRequest
 from toolassay.runs.items import FINAL, Ask, ItemWork
-from toolassay.runs.journal import ItemEntry
+from toolassay.runs.journal import ItemEntry, Journal
 from toolassay.runs.ledger import FREE
 from toolassay.runs.run import Run
-from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings
+from toolassay.runs.settings import ModelSettings, RunChoices, RunSettings
 from toolassay.runs.trials import Trial
 from toolassay.runs.work import Work, WorkFacts, Written
 from toolassay.tools.library import Tool, ToolLibrary
@@ -165,27 +165,6 @@ class ProposalWork(Work):
         ]
         unread = sum(entry.outcome in FINAL and entry.proposal is None for entry in entries.values())
         return Written(write_json_lines(output, lines), unread)
-
-
-@dataclass(frozen=True)
-class ProposeOptions:
-    """Options of the proposals of links.
-
-    Attributes:
-        model: Model that proposes.
-        options: Endpoint and HTTP client; None for the defaults and the environment variables.
-        limits: Limits of the run.
-        force: Start a new run if the settings differ from those of the existing run, which is kept.
-        dry_run: Show the requests and their estimated cost. Nothing is sent or written.
-        command: Command line, recorded in the manifest.
-    """
-
-    model: str
-    options: ModelOptions | None = None
-    limits: Limits = field(default_factory=Limits)
-    force: bool = False
-    dry_run: bool = False
-    command: Sequence[str] | None = None
 
 
 def propose(

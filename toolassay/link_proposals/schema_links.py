@@ -6,15 +6,14 @@ import difflib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from toolassay.console.screen import WARNING, Screen
 from toolassay.console.text_formatting import count_of, some_of
 from toolassay.errors import UsageError
 from toolassay.files.data_files import write_json
-from toolassay.graph.dependencies import DEFAULT_MIN_CONFIDENCE, ORDER, Dependency, read_items, strongest
+from toolassay.graph.dependencies import ORDER, Dependency, read_items, strongest
 from toolassay.graph.derive import Derivation
 from toolassay.graph.edits import (
     EDITS,
@@ -27,7 +26,8 @@ from toolassay.graph.edits import (
     write_edits,
 )
 from toolassay.graph.traces import Traced, merge, trace_dependencies
-from toolassay.link_proposals.proposal_run import ProposeOptions, propose, proposed
+from toolassay.link_proposals.options import LinkOptions
+from toolassay.link_proposals.proposal_run import propose, proposed
 from toolassay.link_proposals.result_shapes import without_shape
 from toolassay.tools.library import ToolLibrary
 
@@ -35,76 +35,6 @@ TRACES = "graph_traces.json"
 """The links of recorded calls, so that a regenerated graph has them without the recordings."""
 
 _MOST_NAMES = 5
-
-
-@dataclass(frozen=True)
-class LinkOptions:
-    """Options of the links of a schema graph.
-
-    Attributes:
-        min_confidence: Least score; None for that of the last graph of the folder, at first 0.4. Links that a
-            person added or pinned are always kept.
-        max_edges_per_tool: Maximum number of links from each tool, the best; 0 for no limit; None for that of
-            the last graph of the folder, at first no limit.
-        traces: Files of recorded calls (`toolassay.graph.recorded_calls`). Their links are stored in
-            `graph_traces.json` and used until other files are given.
-        changes: Corrections to add to `graph_edits.json`; one that does not fit is refused.
-        undo: Pairs of tools whose correction is taken back.
-        edits: Files of corrections to add, e.g. exported by the HTML graph; those that do not fit are
-            reported.
-        propose: A model that proposes links; None applies earlier proposals.
-        explain: Pair of tools; the reasons why there is or is no link are shown, and nothing is written.
-    """
-
-    min_confidence: float | None = None
-    max_edges_per_tool: int | None = None
-    traces: Sequence[Path] = ()
-    changes: Sequence[Edit] = ()
-    undo: Sequence[tuple[str, str]] = ()
-    edits: Sequence[Path] = ()
-    propose: ProposeOptions | None = None
-    explain: tuple[str, str] | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("traces", "edits"):
-            value = getattr(self, name)
-            paths = (value,) if isinstance(value, str | Path) else value
-            object.__setattr__(self, name, tuple(map(Path, paths)))
-
-    def given(self) -> list[str]:
-        """The names of the options that differ from their defaults."""
-        values = ((option.name, getattr(self, option.name)) for option in fields(self))
-        names = [name for name, value in values if value is not None and value not in ((), [])]
-        action = self.changes[0].action if self.changes else ""
-        return [action if name == "changes" else name for name in names]
-
-    @property
-    def least(self) -> float:
-        """The least score."""
-        return DEFAULT_MIN_CONFIDENCE if self.min_confidence is None else self.min_confidence
-
-    @property
-    def most(self) -> int | None:
-        """The maximum number of links from each tool; None for no limit."""
-        return self.max_edges_per_tool or None
-
-    @property
-    def limits(self) -> dict[str, Any]:
-        """What `benchmark.json` records as `links`, so that the next graph has the same limits."""
-        return {"min_confidence": self.least, "max_edges_per_tool": self.most}
-
-    def with_limits(self, recorded: Any) -> LinkOptions:
-        """The options with recorded limits in place of those that are not given."""
-        limits = recorded if isinstance(recorded, dict) else {}
-        least, most = limits.get("min_confidence"), limits.get("max_edges_per_tool")
-        is_score = isinstance(least, int | float) and not isinstance(least, bool) and 0 <= least <= 1
-        return replace(
-            self,
-            min_confidence=least if self.min_confidence is None and is_score else self.min_confidence,
-            max_edges_per_tool=most
-            if self.max_edges_per_tool is None and type(most) is int and most > 0
-            else self.max_edges_per_tool,
-        )
 
 
 class SchemaLinks:

@@ -9,8 +9,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from toolassay.declarations import Option
 from toolassay.errors import UsageError
 from toolassay.models.address import LIST_COMMA, Address, VersionPath
 from toolassay.models.refused_parameters import Refusals
@@ -41,57 +42,113 @@ DOTENV: dict[str, str] = {}
 _SECRET_NAME = re.compile("key|token|secret|passw|credential|auth|cookie", re.IGNORECASE)
 
 
+def _object_in(path: str) -> dict[str, Any]:
+    """The object in a JSON file.
+
+    Raises:
+        UsageError: It is no object.
+    """
+    from toolassay.files.data_files import read_json
+
+    value = read_json(Path(path))
+    if not isinstance(value, dict):
+        raise UsageError("the file is not a JSON object", file=path, fix='write {"field": value}')
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
     """Where a model server is and how to talk to it. Fields that may hold secrets are not in the `repr`.
 
+    The time-outs do not affect the answers, so a run may be continued with other ones. None of the fields
+    without a flag is recorded.
+
     Attributes:
-        api_base: Base URL; replaces `api_addr` and `api_port`.
-        api_addr: Host of the server [default: localhost].
-        api_port: Port of the server [default: 4000].
-        api_key: API key [default: `key_variable` of the environment].
-        api: API of the server [default: `dialect`].
         connections: Maximum concurrent requests; None adapts the limit to the server.
         sampling: Sampling parameters that the user set; they are sent even if the server refuses them.
-        extra_body: Additional fields of every request body; None omits a parameter. May hold secrets.
-        extra_headers: Additional headers of every request. May hold secrets.
-        client: HTTP client; "openai" is OpenAI's SDK.
-        stream: Whether to stream answers, which also measures the time to the first token.
-        max_tries: Maximum attempts per request.
         refusals: Known parameters that the endpoint refuses; None starts without any.
         version_path: Whether the address lacks `/v1`, if known.
         schemas: Form in which the endpoint accepts a JSON schema, if known.
         require_schema: Whether to end the run if the server accepts no JSON schema.
         tell: Called with notices for the user, such as a long wait.
-        timeout: Seconds without a byte after which an attempt ends and is retried. Chunks of a stream, and
-            comments that a server sends while a model reasons, count as bytes.
-        total_timeout: Maximum seconds of an attempt, after which it is retried.
-        batch: Send requests as a batch of this kind instead of one by one.
         make_transport: `make_transport(name, options)` gives the `Transport` of a model, instead of `client`.
-
-    The time-outs do not affect the answers, so a run may be continued with other ones.
     """
 
-    api_base: str | None = field(default=None, repr=False)
-    api_addr: str | None = None
-    api_port: int | None = None
-    api_key: str | None = field(default=None, repr=False)
-    api: Api | None = None
+    section = "Server"
+
+    api_base: Annotated[
+        str | None,
+        Option(
+            "Base URL of an OpenAI-compatible server, e.g. https://host/v1 [default: OPENAI_BASE_URL, else "
+            "http://localhost:4000/v1].",
+            common=True,
+        ),
+    ] = field(default=None, repr=False)
+    api_addr: Annotated[str | None, Option("Host of the server.", hidden=True)] = None
+    api_port: Annotated[int | None, Option("Port of the server.", minimum=1, maximum=65535, hidden=True)] = (
+        None
+    )
+    api_key: Annotated[
+        str | None,
+        Option("API key. Never stored. Prefer OPENAI_API_KEY, in the environment or in a .env file."),
+    ] = field(default=None, repr=False)
+    api: Annotated[
+        Api | None,
+        Option(
+            "API of the server: OpenAI's Chat Completions or Responses, or Anthropic's Messages, whose key "
+            "is "
+            "ANTHROPIC_API_KEY [default: by the address, else chat]."
+        ),
+    ] = None
     connections: int | None = None
     sampling: Mapping[str, float] = field(default_factory=dict)
-    extra_body: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    extra_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    client: ClientName = "aiohttp"
-    stream: bool = False
-    max_tries: int = MAX_TRIES
+    extra_body: Annotated[
+        Mapping[str, Any],
+        Option(
+            "JSON file with additional fields of the request body; null omits a parameter that would be sent "
+            'by default, e.g. {"presence_penalty": null}.',
+            metavar="PATH",
+            read=_object_in,
+        ),
+    ] = field(default_factory=dict, repr=False)
+    extra_headers: Annotated[
+        Mapping[str, str],
+        Option("JSON file with additional HTTP headers.", metavar="PATH", read=_object_in),
+    ] = field(default_factory=dict, repr=False)
+    client: Annotated[
+        ClientName,
+        Option("HTTP client. 'openai' is OpenAI's SDK, for proxies and Azure (AZURE_OPENAI_ENDPOINT)."),
+    ] = "aiohttp"
+    stream: Annotated[
+        bool, Option("Stream answers token by token; also measures the time to the first token.")
+    ] = False
+    max_tries: Annotated[
+        int,
+        Option(
+            "Maximum attempts per request. The count restarts after a 429 while the server answers other "
+            "requests.",
+            minimum=1,
+        ),
+    ] = MAX_TRIES
     refusals: Refusals | None = field(default=None, repr=False, compare=False)
     version_path: VersionPath | None = field(default=None, repr=False, compare=False)
     schemas: SchemaForms | None = field(default=None, repr=False, compare=False)
     require_schema: bool = False
     tell: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
-    timeout: float = TIMEOUT
-    total_timeout: float = TOTAL_TIMEOUT
-    batch: BatchKind | None = None
+    timeout: Annotated[
+        float,
+        Option("Seconds without a byte from the server after which an attempt ends.", minimum=0, above=True),
+    ] = TIMEOUT
+    total_timeout: Annotated[float, Option("Maximum seconds of one attempt.", minimum=0, above=True)] = (
+        TOTAL_TIMEOUT
+    )
+    batch: Annotated[
+        BatchKind | None,
+        Option(
+            "Send all requests as a batch. openai: by the server's Batch API, at half the price, within a "
+            "day; vllm: a file for vLLM's run_batch, which you run; then repeat the command."
+        ),
+    ] = None
     make_transport: Callable[[str, ModelOptions], Any] | None = field(default=None, repr=False, compare=False)
 
     def check_sources(self) -> None:

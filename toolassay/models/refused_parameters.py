@@ -8,13 +8,10 @@ the run. What the user set is never omitted.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import compress, product
 from typing import Any
-
-from toolassay.errors import UsageError
 
 _PENALTIES = ("presence_penalty", "frequency_penalty")
 _OPTIONAL = (
@@ -50,42 +47,6 @@ Change = Mapping[str, str | None]
 
 class Default(float):
     """A sampling parameter that this package chose, not the user."""
-
-
-def check_temperature(value: float, *, flag: str = "--temperature") -> None:
-    """Check that a temperature is a finite number of at least 0.
-
-    Args:
-        value: The temperature.
-        flag: The option it comes from, for the message.
-
-    Raises:
-        UsageError: It is not.
-
-    >>> check_temperature(float("nan"))
-    Traceback (most recent call last):
-    toolassay.errors.UsageError: --temperature nan is not a temperature. Fix: give a number from 0
-    """
-    if not (math.isfinite(value) and value >= 0):
-        raise UsageError(f"{flag} {value:g} is not a temperature", fix="give a number from 0")
-
-
-def sampling_parameters(temperature: float | None, top_p: float | None) -> dict[str, float]:
-    """How a model draws its answers, as parameters of a request; one that is None is left out.
-
-    Raises:
-        UsageError: a value is out of its range.
-
-    >>> sampling_parameters(0.7, None)
-    {'temperature': 0.7}
-    """
-    if temperature is not None:
-        check_temperature(temperature)
-    if top_p is not None and not 0 <= top_p <= 1:  # NaN fails too
-        raise UsageError(f"--top_p {top_p:g} is not a probability", fix="give a number from 0 to 1")
-    sampling = {"temperature": temperature, "top_p": top_p}
-    # "+" makes a float of a Default.
-    return {name: +value for name, value in sampling.items() if value is not None}
 
 
 def without_default(parameters: Mapping[str, Any], default: Mapping[str, Any]) -> dict[str, Any]:

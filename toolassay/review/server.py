@@ -126,7 +126,7 @@ class ReviewServer(Loopback):
 
     async def _asset(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
-        folder = ("toolassay.report", "vendor") if name in _LIBRARIES else ("toolassay.review", "page")
+        folder = ("toolassay.reports", "vendor") if name in _LIBRARIES else ("toolassay.review", "page")
         if (kind := _KINDS.get(Path(name).suffix)) is None:
             raise web.HTTPNotFound
         try:

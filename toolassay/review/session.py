@@ -23,7 +23,7 @@ from toolassay.graph import DependencyType
 from toolassay.plans.gold import Gold
 from toolassay.prompts.signatures import details_of
 from toolassay.records.dataset import RequestId, Shape, references_in
-from toolassay.report.style import given_type, type_colours, types_by_use
+from toolassay.reports.style import given_type, type_colours, types_by_use
 from toolassay.review.decision import (
     COMMENT,
     UNDO,

@@ -10,8 +10,9 @@ import json
 from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+from toolassay.declarations import Option
 from toolassay.models import ChatRequest, ModelError
 from toolassay.models.protocol import Attempt, OfferedTools
 from toolassay.runs.prices import Tariff
@@ -27,17 +28,22 @@ _Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Limits of a whole run, earlier starts included; None means no limit.
+    """Limits of a whole run, earlier starts included; None means no limit."""
 
-    Attributes:
-        cost: Maximum US dollars.
-        tokens: Maximum tokens of prompts and answers.
-        requests: Maximum requests, failed ones included.
-    """
+    section = "Limits and cost"
 
-    cost: float | None = None
-    tokens: int | None = None
-    requests: int | None = None
+    cost: Annotated[
+        float | None,
+        Option("Maximum cost of a run in US dollars, over all starts.", "max_cost", minimum=0, common=True),
+    ] = None
+    tokens: Annotated[
+        int | None,
+        Option("Maximum tokens of prompts and answers of a run.", "max_tokens_total", minimum=1),
+    ] = None
+    requests: Annotated[
+        int | None,
+        Option("Maximum requests of a run, failed ones included.", "max_requests", minimum=1),
+    ] = None
 
     def __bool__(self) -> bool:
         return (self.cost, self.tokens, self.requests) != (None, None, None)

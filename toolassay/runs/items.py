@@ -19,6 +19,7 @@ from typing import Any, Generic, Literal, NoReturn, TypeVar
 import msgspec
 from msgspec import UNSET, structs
 
+from toolassay.errors import Unsent
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolassay.models.concurrency import waiting
 from toolassay.runs.budget import Estimate, size_of
@@ -50,10 +51,6 @@ not the one under test."""
 async def no_model(request: ChatRequest, by: str | None) -> NoReturn:
     """Where answers come from for work that asks no model."""
     raise AssertionError("this work asks no model")
-
-
-class Unsent(Exception):
-    """A call did not reach its tool, so it may be made again."""
 
 
 class InDoubt(Exception):

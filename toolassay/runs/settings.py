@@ -1,135 +1,173 @@
-"""Options objects of the stages; each option is documented here once.
+"""Options of the runs of all stages: the model, limits, which items.
 
-A stage takes the objects, their fields as keywords, or both; a keyword replaces the field.
+Stages take the objects. Commands and the functions of the package `toolassay` take their fields too:
 
-    infer("data", llm="acme/one", budget=Budget(cost=5.0))
-    infer("data", model=ModelSettings(llm="acme/one"), limits=Limits(Budget(cost=5.0)))
+    infer("data", llm="acme/one", max_cost=5.0)
+    infer("data", model=ModelSettings(llm="acme/one"), limits=Limits(budget=Budget(cost=5.0)))
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
+from typing import Annotated
 
 from toolassay.console.screen import DEFAULT, Screen
-from toolassay.errors import UsageError
+from toolassay.declarations import Option
+from toolassay.engines import EngineName
 from toolassay.models import ModelOptions
-from toolassay.models.refused_parameters import Default, sampling_parameters
+from toolassay.models.refused_parameters import Default
 from toolassay.models.structured_output import Structured
 from toolassay.records.dataset import RequestId
 from toolassay.runs.budget import Budget
 from toolassay.runs.ledger import cost_of, prices_within
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-    Options = TypeVar("Options", bound=DataclassInstance)
-Given = TypeVarTuple("Given")
-
+TEMPERATURE = Option("Sampling temperature, 0 or more.", minimum=0, common=True)
+TOP_P = Option("Nucleus sampling probability, 0 to 1.", minimum=0, maximum=1)
 PREDICTIONS = "predictions"
 """Default prediction folder, below the data folder."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a run.
+    """Limits of a run, over all starts and trials."""
 
-    Attributes:
-        budget: Maximum US dollars, tokens and requests, earlier starts and all trials included; None for no
-            limit.
-        prices: CSV table of prices; it takes precedence over the prices of genai-prices.
-        multiworker: Maximum concurrent requests; None adapts to the server.
-    """
+    section = "Limits and cost"
 
     budget: Budget | None = None
-    prices: Path | None = None
-    multiworker: int | None = None
+    prices: Annotated[
+        Path | None, Option("CSV table of prices; takes precedence over the prices of genai-prices.")
+    ] = None
+    multiworker: Annotated[
+        int | None, Option("Maximum concurrent requests [default: adaptive].", minimum=1, metavar="N")
+    ] = None
 
 
 @dataclass(frozen=True)
 class ModelSettings:
     """The model, its endpoint and its sampling parameters.
 
-    Attributes:
-        llm: Name of a served or registered model, or a built-in model that needs no server: "offline",
-            "nothing" or "random".
-        options: Endpoint and HTTP client; None for the defaults and the environment variables.
-        temperature: Sampling temperature, 0 or more; None omits the parameter.
-        top_p: Nucleus sampling probability, 0 to 1; None omits the parameter. A default (`Default`) of these
-            is also omitted if the server refuses it.
-        max_tokens: Maximum tokens of an answer, reasoning included; None for the default of the stage or
-            benchmark.
-        structured: Whether the server constrains answers to a JSON schema. "auto": if it supports schemas;
-            True: the run stops if it does not; False: never; None: default of the stage or benchmark.
+    A default of temperature and top_p (`Default`) is also omitted if the server refuses it; None omits the
+    parameter.
     """
 
-    llm: str = "gpt-4"
+    section = "Model"
+
+    llm: Annotated[
+        str,
+        Option(
+            "Name of a served or registered model, or a built-in model that needs no server: offline, or one "
+            "of the baselines nothing and random.",
+            common=True,
+        ),
+    ] = "gpt-4"
     options: ModelOptions | None = None
-    temperature: float | None = Default(0.2)
-    top_p: float | None = Default(0.1)
-    max_tokens: int | None = None
-    structured: Structured | None = None
+    temperature: Annotated[
+        float | None, Option("Sampling temperature, 0 or more.", minimum=0, common=True)
+    ] = Default(0.2)
+    top_p: Annotated[float | None, Option("Nucleus sampling probability, 0 to 1.", minimum=0, maximum=1)] = (
+        Default(0.1)
+    )
+    max_tokens: Annotated[
+        int | None,
+        Option(
+            "Maximum tokens of an answer, reasoning included [default: that of the stage or benchmark].",
+            minimum=1,
+            metavar="N",
+            common=True,
+        ),
+    ] = None
+    structured: Annotated[
+        Structured | None,
+        Option(
+            "Make the server constrain answers to a JSON schema. auto: if the server supports it; true: stop "
+            "if it does not [default: that of the stage or benchmark].",
+            metavar="auto|true|false",
+        ),
+    ] = None
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Temperature and top_p as request parameters, without those that are None.
+        """Temperature and top_p as request parameters, without those that are None."""
+        # "+" makes a float of a Default.
+        return {name: +value for name, value in self._sampling.items() if value is not None}
 
-        Raises:
-            UsageError: A value is out of range.
-        """
-        return sampling_parameters(self.temperature, self.top_p)
+    @property
+    def _sampling(self) -> dict[str, float | None]:
+        return {"temperature": self.temperature, "top_p": self.top_p}
 
     def endpoint(self, limits: Limits) -> ModelOptions:
         """The client options; with `structured` True, a server that refuses the schema stops the run."""
-        given = self.options or ModelOptions(connections=limits.multiworker)
-        own = {"temperature": self.temperature, "top_p": self.top_p}
+        given = self.options or ModelOptions()
         sampling = {
-            name: value for name, value in own.items() if value is not None and type(value) is not Default
+            name: value
+            for name, value in self._sampling.items()
+            if value is not None and type(value) is not Default
         }
-        return replace(given, require_schema=self.structured is True, sampling=sampling)
-
-    def check(self) -> None:
-        """Validate temperature, top_p and `max_tokens`.
-
-        Raises:
-            UsageError: A value is out of its range.
-        """
-        _ = self.parameters
-        if self.max_tokens is not None and self.max_tokens < 1:
-            raise UsageError(f"--max_tokens {self.max_tokens} is less than 1", fix="write a number from 1")
+        connections = limits.multiworker if given.connections is None else given.connections
+        return replace(
+            given, connections=connections, require_schema=self.structured is True, sampling=sampling
+        )
 
 
 @dataclass(frozen=True)
-class RunChoices:
-    """Which items to run, where to write, and how to treat an existing run.
+class RunStart:
+    """How a run starts, and where it works."""
 
-    Attributes:
-        prediction_dir: Prediction folder, below the data folder; None for `predictions`.
-        limit: Run only the first N items, in file order.
-        ids: Run only these ids, or those in a file (one per line, a JSON list, or `split_ids.json:test`).
-        trials: Number of complete runs of all items; further trials are in `trials/<number>/`.
-        force: Start a new run if the settings differ from those of the existing run, which is kept under
-            `runs/`.
-        retry_malformed: Retry items with a malformed or truncated answer; `max_tokens` may differ. An old
-            answer is kept until the new one has arrived.
-        dry_run: Estimate requests and cost; nothing is sent or written.
-        batch_cancel: Cancel the open batches of the run and keep what they have answered; nothing is sent.
-        engine: Where a built-in model works: `local:N` for N processes, `dask://HOST:PORT` for a cluster;
-            None for this process.
-    """
+    section = "Run"
 
-    prediction_dir: str | None = None
-    limit: int | None = None
-    ids: Path | Collection[RequestId] | None = None
-    trials: int = 1
-    force: bool = False
-    retry_malformed: bool = False
-    dry_run: bool = False
-    batch_cancel: bool = False
-    engine: str | None = None
+    force: Annotated[
+        bool, Option("Start a new run if the settings differ from the existing run, which is kept.")
+    ] = False
+    dry_run: Annotated[
+        bool,
+        Option("Show what would be sent and its estimated cost. Sends and writes nothing.", common=True),
+    ] = False
+    batch_cancel: Annotated[
+        bool,
+        Option(
+            "With --batch: cancel the open batches of the run, keep what they have answered, submit nothing."
+        ),
+    ] = False
+    engine: EngineName = None
+
+
+@dataclass(frozen=True)
+class RunChoices(RunStart):
+    """Which items to run, how often, and where to write."""
+
+    prediction_dir: Annotated[
+        str | None,
+        Option("Prediction folder, below the data folder [default: predictions, or predictions_ASK]."),
+    ] = None
+    limit: Annotated[
+        int | None,
+        Option("Run only the first N items, in file order.", minimum=1, metavar="N", common=True),
+    ] = None
+    ids: Annotated[
+        Path | Collection[RequestId] | None,
+        Option(
+            "Run only the ids in this file: one per line, a JSON list, or split_ids.json:test for a split."
+        ),
+    ] = None
+    trials: Annotated[
+        int,
+        Option(
+            "Number of complete runs of all items; further ones are in trials/N. Limits apply to all "
+            "together.",
+            minimum=1,
+            common=True,
+        ),
+    ] = 1
+    retry_malformed: Annotated[
+        bool,
+        Option(
+            "Retry items with a malformed or truncated answer; other answers are kept. --max_tokens may "
+            "differ from the first run."
+        ),
+    ] = False
 
     @property
     def chosen_ids(self) -> Collection[RequestId] | None:
@@ -170,35 +208,3 @@ class RunSettings:
         """
         prices = prices_within([self.model.llm], None, self.limits.prices, self.endpoint)
         return partial(cost_of, self.model.llm, prices=prices)
-
-
-def gather(given: Options, keywords: dict[str, Any]) -> Options:
-    """Replace the fields of an options object that `keywords` names; these are removed from `keywords`.
-
-    >>> keywords = {"llm": "acme/one", "seed": 3}
-    >>> gather(ModelSettings(), keywords).llm, keywords
-    ('acme/one', {'seed': 3})
-    """
-    names = {one.name for one in fields(given)}
-    return replace(given, **{name: keywords.pop(name) for name in list(keywords) if name in names})
-
-
-def options_of(function: str, keywords: dict[str, Any], *given: *Given) -> tuple[*Given]:
-    """Options objects with the fields that the keywords of a function replace (`gather`).
-
-    Raises:
-        TypeError: A keyword is a field of none of them.
-    """
-    found = [gather(one, keywords) for one in cast("tuple[Any, ...]", given)]
-    refuse_unknown(function, keywords)
-    return cast("tuple[*Given]", tuple(found))
-
-
-def refuse_unknown(function: str, keywords: Mapping[str, Any]) -> None:
-    """Refuse keywords that are left after `gather`, like a Python function.
-
-    Raises:
-        TypeError: There is one.
-    """
-    for name in keywords:
-        raise TypeError(f"{function}() got an unexpected keyword argument '{name}'")

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -18,7 +17,7 @@ from toolassay.gates.critic import template
 from toolassay.gates.gate import Background
 from toolassay.gates.labelled_set import LabelledSet, Selected
 from toolassay.records.data_folder import DataFolder
-from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, options_of
+from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings
 from toolassay.stages.check import ask_critic, read_evidence
 
 FILE = "calibration.json"
@@ -30,12 +29,11 @@ def calibrate(
     critic: str,
     data_dir: str | Path | None = None,
     out: str | Path,
-    model: ModelSettings | None = None,
-    limits: Limits | None = None,
+    model: ModelSettings = ModelSettings(),
+    limits: Limits = Limits(),
     force: bool = False,
     command: Sequence[str] | None = None,
     screen: Screen = DEFAULT,
-    **keywords: Any,
 ) -> tuple[Calibration, bool]:
     """Compare a critic with labels.
 
@@ -50,7 +48,6 @@ def calibrate(
         force: Start again where the run had other settings.
         command: Command line, recorded in the manifest.
         screen: Receives messages, results and progress.
-        keywords: Fields of the two options objects; they replace the fields of the given objects.
 
     Returns:
         The calibration, and whether the critic answered every request.
@@ -59,13 +56,13 @@ def calibrate(
         UsageError: A file is missing or malformed, or an answer is missing.
         ToolassayError: The model cannot be reached.
     """
-    labels, out = Path(labels), Path(out)
-    settings, bounds = options_of("calibrate", keywords, model or ModelSettings(), limits or Limits())
+    labels = Path(labels)
+    out = Path(out)
     folder = DataFolder(labels.parent if data_dir is None else Path(data_dir)).require()
     graph = graph_of(folder, None, say=screen.say)
     judged = LabelledSet.read(labels)
     labelled = {gold.line: answers_of(gold.record, f"{labels}:{gold.line}") for gold in judged}
-    run = RunSettings(replace(settings, llm=critic), bounds, RunChoices(force=force), command, screen)
+    run = RunSettings(replace(model, llm=critic), limits, RunChoices(force=force), command, screen)
     verdicts, complete = ask_critic(
         Selected(judged, frozenset(labelled)),
         Background(graph.library, graph.dependency_type, graph),

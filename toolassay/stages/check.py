@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.registry import benchmark_of
+from toolassay.benchmarks.registry import benchmark_of, default_benchmark
 from toolassay.benchmarks.work_folder import graph_of
 from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.console.tables import Result
@@ -78,16 +78,17 @@ from toolassay.plans.execution_record import FILE as EXECUTIONS
 from toolassay.plans.execution_record import read_executions
 from toolassay.plans.gold import Gold
 from toolassay.records.data_folder import BY_RULES, DataFolder
-from toolassay.runs import Journal
+from toolassay.runs.journal import Journal
 from toolassay.runs.ledger import FREE, NO_PRICE
 from toolassay.runs.manifest import SUMMARY
 from toolassay.runs.record import hashes
 from toolassay.runs.run import Run
-from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
+from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings
 from toolassay.runs.trials import Trial
 from toolassay.runs.work import Work, WorkFacts, Written
 from toolassay.stages.infer import infer
 from toolassay.stages.live_values import SIMULATED, read_results, read_values
+from toolassay.stages.settings import GateSettings
 from toolassay.variety.near_duplicates import SEED, Thresholds
 from toolassay.version import __version__
 
@@ -96,7 +97,6 @@ def requested_gates(
     gating: GateSettings,
     background: Background,
     critics: Sequence[str],
-    solvers: Sequence[str],
     *,
     is_executed: bool,
 ) -> tuple[str, ...]:
@@ -106,14 +106,13 @@ def requested_gates(
         gating: The gates and their options.
         background: Of the samples.
         critics: Models that review the samples.
-        solvers: Models that solve the requests.
         is_executed: Whether the plans of the set were executed.
 
     Raises:
         UsageError: A gate is unknown, or an option is given whose gate is skipped.
     """
     is_compared = gating.against is not None
-    opinion = SecondOpinionGate((), background) if solvers else None
+    opinion = SecondOpinionGate((), background) if gating.solvers else None
     whole_set = [RepeatGate(DUPLICATE, {})] + [RepeatGate(CONTAMINATION, {})] * is_compared
     execution = ExecutionGate((), background) if is_executed else None
     known = SampleContext(execution=execution, second_opinion=opinion, whole_set=whole_set)
@@ -122,7 +121,7 @@ def requested_gates(
     )
     for flag, given, gate in (
         ("critic", critics, TeacherGate.name),
-        ("solver", solvers, SecondOpinionGate.name),
+        ("solver", gating.solvers, SecondOpinionGate.name),
         ("against", is_compared, CONTAMINATION),
     ):
         if given and gate not in names:
@@ -316,8 +315,7 @@ def ask_solvers(
             model=replace(run.model, llm=name),
             limits=run.limits,
             choices=replace(run.choices, ids=ids, prediction_dir=str(predictions.resolve())),
-            dependency_type=background.kind,
-            ask="plan",
+            own=default_benchmark().options.run(dependency_type=background.kind, ask="plan"),
             command=run.command,
             screen=run.screen,
         )
@@ -356,47 +354,16 @@ class Checked(Result):
         return read_gates(self.out / GATES)
 
 
-@dataclass(frozen=True)
-class GateSettings:
-    """The gates of a check and their options.
-
-    Attributes:
-        gates: Names of the gates to run; None for all that apply.
-        without: Names of the gates to skip.
-        against: Another data set (folder or file), e.g. a test set, that must not share requests with this
-            one.
-        threshold: Jaccard similarity from which two requests are near duplicates, 0.2 to 1; None for 0.6.
-        repair: Fix faults that have only one possible correction; `repairs.jsonl` lists every change.
-        dependency_type: "resource", "temporal" or "schema"; None for the type in `benchmark.json`.
-        engine: Where the gates run: `local:N` for N processes, `dask://HOST:PORT` for a cluster; None for
-            this process.
-        calibration: Files of `critic --calibrate`; what they say of the critics stands beside the result.
-    """
-
-    gates: Sequence[str] | None = None
-    without: Sequence[str] = ()
-    against: str | Path | None = None
-    threshold: float | None = None
-    repair: bool = False
-    dependency_type: str | None = None
-    engine: str | None = None
-    calibration: Sequence[str | Path] = ()
-
-
 def check(
     data_dir: str | Path,
     *,
     out: str | Path,
-    gating: GateSettings | None = None,
-    critic: str | Sequence[str] | None = None,
-    solvers: Sequence[str] = (),
-    prediction_dir: str | Path | None = None,
-    model: ModelSettings | None = None,
-    limits: Limits | None = None,
+    gating: GateSettings = GateSettings(),
+    model: ModelSettings = ModelSettings(),
+    limits: Limits = Limits(),
     force: bool = False,
     command: Sequence[str] | None = None,
     screen: Screen = DEFAULT,
-    **keywords: Any,
 ) -> Checked:
     """Run every sample of a data folder through the gates and sort the samples by the findings.
 
@@ -405,35 +372,21 @@ def check(
         out: Output data folder with the passed samples, `gates.jsonl` and the funnel. Its subfolder
             `quarantine/` is a data folder with the doubtful samples. Only the output of an earlier check of
             the same data is replaced.
-        gating: Which gates, and their options.
-        critic: One or several models that review each sample. One "no" puts a sample in quarantine, two
-            reject it. The review stored with a label counts as that of the model that wrote the label.
-        solvers: Models that solve the requests without seeing the gold plan. A sample that none of them
-            solves is put in quarantine.
-        prediction_dir: Folder of their predictions, below `data_dir`; default: `predictions` in `out`.
+        gating: Which gates, their options, and the models that judge. The review stored with a label counts
+            as that of the model that wrote the label.
         model: Endpoint of critics and solvers; the sampling fields apply to solvers only.
         limits: Limits of each model, earlier starts included.
         force: Start a new run where a model's run had other settings, and replace changed files in `out`;
             copies of both are kept.
         command: Command line, recorded in the manifests.
         screen: Receives messages, results and progress.
-        keywords: Fields of the three options objects; they replace the fields of the given objects.
 
     Raises:
         UsageError: A file is missing or malformed, `out` must not be replaced or is being written by another
             check, or a gate is unknown. Nothing is written then.
-        TypeError: A keyword is unknown.
         ToolassayError: A model cannot be reached.
     """
-    gating = gather(gating or GateSettings(), keywords)
-    run = RunSettings(
-        gather(model or ModelSettings(), keywords),
-        gather(limits or Limits(), keywords),
-        RunChoices(force=force),
-        command,
-        screen,
-    )
-    refuse_unknown("check", keywords)
+    run = RunSettings(model, limits, RunChoices(force=force), command, screen)
     folder = DataFolder(Path(data_dir)).require()
     benchmark = benchmark_of(folder)
     if advice := benchmark.data.gold_advice:
@@ -442,36 +395,32 @@ def check(
             file=folder.path,
             fix=advice.format(folder.path),
         )
-    return check_into(
-        CheckedFolder(Path(out), folder, force=force), folder, gating, critic, solvers, prediction_dir, run
-    )
+    return check_into(CheckedFolder(Path(out), folder, force=force), folder, gating, run)
 
 
 def check_into(
     place: CheckedFolder,
     folder: DataFolder,
     gating: GateSettings,
-    critic: str | Sequence[str] | None,
-    solvers: Sequence[str],
-    prediction_dir: str | Path | None,
     run: RunSettings,
 ) -> Checked:
     """Run the samples of a folder through the gates into an output folder; arguments as for `check`."""
-    from toolassay.report.pictures import draw_funnel
+    from toolassay.reports.pictures import draw_funnel
 
     screen = run.screen
     against, threshold, repair = gating.against, gating.threshold, gating.repair
+    solvers, prediction_dir = gating.solvers, gating.prediction_dir
     with place.held(), open_engine(gating.engine) as engine:
         graph = graph_of(folder, gating.dependency_type, say=screen.say)
         background = Background(graph.library, graph.dependency_type, graph)
         labels = LabelledSet.read(folder.data, partial(repaired, background=background) if repair else None)
         bars = Thresholds() if threshold is None else Thresholds(threshold)
         other = None if against is None else other_set(Path(against), folder)
-        critics = _critics(critic)
+        critics = _critics(gating.critic)
         judges = dict.fromkeys([*_critics_of(folder), *critics])
         known_critics = standing(judges, map(Path, gating.calibration))
         executions = folder.path / EXECUTIONS
-        names = requested_gates(gating, background, critics, solvers, is_executed=executions.exists())
+        names = requested_gates(gating, background, critics, is_executed=executions.exists())
         if solvers and not folder.user_requests.exists():
             raise UsageError(
                 "no such file: --solver needs its requests",

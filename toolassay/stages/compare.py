@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from toolassay.benchmarks.registry import benchmarks
@@ -14,17 +13,14 @@ from toolassay.evaluation.places import default_predictions, metrics_folder
 from toolassay.files.data_files import write_json
 from toolassay.records.data_folder import DataFolder
 from toolassay.runs.settings import PREDICTIONS
+from toolassay.stages.settings import ComparisonSettings
 
 
 def compare(
     *models: str | Path,
     data_dir: str | Path | None = None,
     prediction_dir: str | Path = "predictions",
-    metrics: Sequence[str] = (),
-    split: str = "overall",
-    n_tools: str | int = "overall",
-    resamples: int = 10_000,
-    seed: int = 0,
+    settings: ComparisonSettings = ComparisonSettings(),
     save: str | Path | None = None,
     screen: Screen = DEFAULT,
 ) -> Comparison:
@@ -35,11 +31,7 @@ def compare(
             `.items.jsonl` or metrics `.json` file.
         data_dir: Data folder; not needed if all models are paths.
         prediction_dir: Prediction folder whose metrics are compared, as for `evaluate`.
-        metrics: Names of strict scores; empty for all that both models have.
-        split: "overall", "single", "chain" or "dag".
-        n_tools: "overall", or 1 to 10.
-        resamples: Number of resamples of the bootstrap and of the randomisation test.
-        seed: Random seed of both.
+        settings: Which scores and items, and the resamples of bootstrap and randomisation test.
         save: JSON file for the result.
         screen: Receives messages, results and progress.
 
@@ -52,9 +44,7 @@ def compare(
     """
     if len(models) < 2:
         raise UsageError("nothing to compare", fix="name two models, the baseline first")
-    if resamples < 1:
-        raise UsageError(f"{resamples} resamples", fix="give --resamples 1 or more")
-    groups = groups_of([split], [n_tools], "mul")
+    groups = groups_of([settings.split], [settings.n_tools], "mul")
     if len(groups) != 1:
         raise UsageError(
             "only one group of items can be compared at a time", fix="give one --split and one --n_tools"
@@ -71,9 +61,9 @@ def compare(
     result = compare_models(
         files,
         group=groups[0],
-        metrics=metrics,
-        resamples=resamples,
-        seed=seed,
+        metrics=settings.metrics,
+        resamples=settings.resamples,
+        seed=settings.seed,
         clusters={one.name: one.about.cluster for one in benchmarks() if one.about.cluster},
     )
     for note in result.notes:

@@ -6,11 +6,11 @@ import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, overload
+from typing import Annotated, Any, overload
 
-from toolassay.benchmarks.registry import benchmark_of, own_options
+from toolassay.benchmarks.registry import SCORING_OPTIONS, benchmark_of
 from toolassay.console.screen import DEFAULT, WARNING, Screen
-from toolassay.engines import open_engine
+from toolassay.engines import EngineName, open_engine
 from toolassay.errors import UsageError, as_called
 from toolassay.evaluation.evaluation import (
     Evaluations,
@@ -35,9 +35,8 @@ def evaluate(
     ids: Path | Collection[str | int] | None = ...,
     limit: int | None = ...,
     own: Any = ...,
-    engine: str | None = ...,
+    engine: EngineName = ...,
     screen: Screen = ...,
-    **keywords: Any,
 ) -> FolderEvaluation: ...
 
 
@@ -45,15 +44,14 @@ def evaluate(
 def evaluate(
     data_dir: str | Path,
     *,
-    llm: Sequence[str] | None = ...,
+    llm: list[str] | tuple[str, ...] | None = ...,
     prediction_dir: str | Path = ...,
     save_dir: str | Path | None = ...,
     ids: Path | Collection[str | int] | None = ...,
     limit: int | None = ...,
     own: Any = ...,
-    engine: str | None = ...,
+    engine: EngineName = ...,
     screen: Screen = ...,
-    **keywords: Any,
 ) -> Evaluations: ...
 
 
@@ -65,10 +63,9 @@ def evaluate(
     save_dir: str | Path | None = None,
     ids: Path | Collection[str | int] | None = None,
     limit: int | None = None,
-    own: Any = None,
-    engine: str | None = None,
+    own: Annotated[Any, SCORING_OPTIONS] = None,
+    engine: EngineName = None,
     screen: Screen = DEFAULT,
-    **keywords: Any,
 ) -> FolderEvaluation | Evaluations:
     """Score the predictions of one or several models and write `leaderboard.md`.
 
@@ -80,30 +77,30 @@ def evaluate(
             in place of "predictions".
         ids: Score only these items; the formats are those of `infer`.
         limit: Score only the items that `infer` runs with this limit.
-        own: Options of the folder's benchmark, an instance of its `options.scoring`.
+        own: Options of the folder's benchmark, an instance of its `options.scoring`; None for the defaults.
         engine: Where the items are scored: `local:N` for N processes, `dask://HOST:PORT` for a cluster; None
             for this machine.
         screen: Receives messages, results and progress.
-        keywords: Fields of these options; they replace the fields of `own`.
 
     Returns:
         The result of the model that is named; a list of results for several names or None.
 
     Raises:
-        UsageError: A file is missing or malformed, or an option belongs to another benchmark.
-        TypeError: A keyword is unknown.
+        UsageError: A file is missing or malformed.
         IncompleteEvaluation: Some of several models cannot be scored; it carries the scores of the others.
     """
     folder = DataFolder(Path(data_dir))
     benchmark = benchmark_of(folder)
-    options = own_options("evaluate", benchmark, own, keywords)
+    options = benchmark.options.scoring() if own is None else own
     if engine is not None and not benchmark.options.scores_on_engine:
         raise UsageError(f"{benchmark.about.title} is scored in one process", fix="omit --engine")
     only = read_ids(ids) if isinstance(ids, Path) else ids
     if llm == EVERY_MODEL:
         warnings.warn("llm='all' is the command line's: omit llm", DeprecationWarning, stacklevel=2)
         llm = None
-    models = (llm or EVERY_MODEL,) if llm is None or isinstance(llm, str) else tuple(llm)
+    models: Sequence[str] = [EVERY_MODEL]
+    if llm is not None:
+        models = [llm] if isinstance(llm, str) else list(llm)
     if Path(prediction_dir) == Path(PREDICTIONS):
         prediction_dir = default_predictions(folder.path, models[0]) or PREDICTIONS
     scoring = ScoringSettings(models, prediction_dir, save_dir, only, limit, screen)

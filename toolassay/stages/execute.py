@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from toolassay.benchmarks.registry import benchmark_executors, benchmark_of
+from toolassay.benchmarks.registry import EXECUTOR_OPTIONS, benchmark_executors, benchmark_of
 from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.console.tables import Result, Table
 from toolassay.console.text_formatting import count_of
@@ -40,46 +40,13 @@ from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL, changes, open_run, recorded_settings
 from toolassay.runs.runner import Loop
-from toolassay.runs.settings import options_of
 from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of
+from toolassay.stages.settings import ExecutionSettings
 from toolassay.version import __version__
 
 _MOST_REASONS = 6
 _CONFLICT_FIX = "use the settings it began with, or --force (keeps the earlier executions under a dated name)"
 _MOST_NAMED = 5  # requests in a line of the screen
-
-
-@dataclass(frozen=True)
-class ExecutionSettings:
-    """Options of `execute` that do not depend on the executor.
-
-    Attributes:
-        allow_writes: Permit tools that are not marked read-only.
-        allow_tools: Permit running code of the folder, or that an option names.
-        workers: Plans that are executed at the same time.
-        max_seconds: Seconds for one call.
-        max_result: Bytes of one result.
-        max_memory: MiB of memory of a server or function.
-        twice: Execute each plan twice and record which results vary.
-        wrong_calls: Share of the plans for which a call with a mistake is executed as well.
-        ignore: Patterns of places of the state that are not compared.
-        limit: Only the first plans; None for all.
-        seed: Random seed of the simulator and of wrong calls.
-        force: Start again with other settings; the earlier executions are kept under a dated name.
-    """
-
-    allow_writes: bool = False
-    allow_tools: bool = False
-    workers: int = 2
-    max_seconds: float = 30.0
-    max_result: int = 2**20
-    max_memory: int = 1024
-    twice: bool = False
-    wrong_calls: float = 0.0
-    ignore: Sequence[str] = ()
-    limit: int | None = None
-    seed: int = 0
-    force: bool = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -103,12 +70,11 @@ def execute(
     data_dir: str | Path,
     *,
     executor: str,
-    options: Any = None,
-    settings: ExecutionSettings | None = None,
+    options: Annotated[Any, EXECUTOR_OPTIONS] = None,
+    settings: ExecutionSettings = ExecutionSettings(),
     predictions: str | None = None,
     prediction_dir: str | Path = "predictions",
     screen: Screen = DEFAULT,
-    **keywords: Any,
 ) -> Executed:
     """Execute the gold plans of a folder, or a model's predictions, and record what happened.
 
@@ -119,12 +85,11 @@ def execute(
         data_dir: Data folder.
         executor: Name of the executor: "mcp", "python", "simulate", or one that a benchmark or an installed
             package brings.
-        options: Options object of the executor; `keywords` replace its fields.
-        settings: Further options; `keywords` replace its fields.
+        options: Options object of the executor; None for the defaults.
+        settings: Further options.
         predictions: Name of a model: execute its predictions and judge them by their outcome.
         prediction_dir: Folder of the predictions.
         screen: Receives messages, results and progress.
-        keywords: Fields of `settings` and `options`.
 
     Raises:
         UsageError: The executor cannot be used as given, a file is missing or malformed, or the settings
@@ -132,7 +97,7 @@ def execute(
     """
     chosen = executor_named(executor, benchmark_executors())
     own = options if options is not None else chosen.options()
-    own, rules = options_of("execute", keywords, own, settings or ExecutionSettings())
+    rules = settings
     folder = DataFolder(Path(data_dir)).require()
     benchmark = benchmark_of(folder)
     title = benchmark.about.title
@@ -171,7 +136,8 @@ def execute(
 
     async def carry_out() -> tuple[str | None, int]:
         """Why it stopped early, if it did, and the number of plans that state of others may have affected."""
-        stop, affected = None, 0
+        stop = None
+        affected = 0
         total = sum(map(len, items)) * run_rules.passes
         async with chosen.open(context, own) as opened:
             with screen.progress("executing plans", total) as advance:
@@ -187,7 +153,8 @@ def execute(
                             lines = (msgspec.to_builtins(one) for one in made if one is not None)
                             target.path.parent.mkdir(parents=True, exist_ok=True)
                             write_json_lines(target.path, lines)
-                    stop, affected = stop or loop.summary.stop, affected + len(work.affected)
+                    stop = stop or loop.summary.stop
+                    affected = affected + len(work.affected)
                     if stop:
                         break
         return stop, affected
@@ -254,7 +221,8 @@ def judge_agent(
         metrics: Metrics file of these predictions.
         screen: Receives the verdicts, or why there are none.
     """
-    executor, trials = _own_calls(predictions), _trials_of(predictions)
+    executor = _own_calls(predictions)
+    trials = _trials_of(predictions)
     if not executor or not _executions(trials[0]).is_file():
         return None
     places = {trial.number: place for trial in trials if (place := _executions(trial)).is_file()}
@@ -265,7 +233,8 @@ def judge_agent(
     start = {one.state_before.digest for one in gold.values() if one.state_before}
     begun = {one.state_before.digest for every in made.values() for one in every if one.state_before}
     ignore = (recorded_settings(folder.path / RUN) or {}).get("ignore", [])
-    problem, is_like_gold = "", {one.executor for one in gold.values()} == {executor}
+    problem = ""
+    is_like_gold = {one.executor for one in gold.values()} == {executor}
     if executor == SIMULATOR and not is_like_gold:
         return None
     if not is_like_gold:
@@ -293,7 +262,7 @@ def _gold(folder: DataFolder) -> dict[Any, Execution]:
             file=path,
             fix="first run the same command without --predictions",
         )
-    return {one.id: one for one in read_executions(path) if one.outcome == "ran"}
+    return {execution.id: execution for execution in read_executions(path) if execution.outcome == "ran"}
 
 
 def _open_run(
@@ -316,7 +285,8 @@ def _open_run(
         "ignore": list(rules.ignore),
         "allow_writes": rules.allow_writes,
     }
-    settings, gold = json.loads(json.dumps(identity)), folder.path / RUN
+    settings = json.loads(json.dumps(identity))
+    gold = folder.path / RUN
     if place != gold:
         before = recorded_settings(gold) or {}
         if changed := changes({**before, "allow_writes": rules.allow_writes}, settings):
@@ -332,10 +302,12 @@ def _open_run(
 
 def _report(path: Path, screen: Screen) -> Counter[str]:
     """Show how the plans ended; returns their number by outcome."""
-    counts = Counter[str](one.outcome for one in read_executions(path))
+    counts = Counter[str](execution.outcome for execution in read_executions(path))
     text = ", ".join(f"{counts[name]:,} {name.replace('_', ' ')}" for name in counts) or "nothing"
     screen.show(f"{path}: {count_of(counts.total(), 'plan')}: {text}")
-    reasons = Counter(f"{one.outcome}: {_kind(one)}" for one in read_executions(path) if one.reason)
+    reasons = Counter(
+        f"{execution.outcome}: {_kind(execution)}" for execution in read_executions(path) if execution.reason
+    )
     if reasons:
         table = Table(("plans", "reason"), [(f"{n:,}", why) for why, n in reasons.most_common(_MOST_REASONS)])
         screen.table(table.markdown())
@@ -366,7 +338,8 @@ def _judged(
     screen: Screen,
 ) -> OutcomeSummary:
     """Judge executed predictions, write the verdicts and show them beside those on the plans."""
-    benchmark, target = benchmark_of(folder), metrics.parent / "outcomes" / metrics.name
+    benchmark = benchmark_of(folder)
+    target = metrics.parent / "outcomes" / metrics.name
     made_from = {name: value for name, (_, value) in benchmark.data.made_from(folder).items()}
     made_from |= {
         "predictions": benchmark.scores.fingerprint(predictions),
@@ -422,7 +395,7 @@ def _stability(
     ]
     right = [[one == 1 for one in row] for row in answers]
     items = items_path(metrics)
-    clusters = {one.id: one.cluster for one in read_items(items)} if items.is_file() else {}
+    clusters = {item.id: item.cluster for item in read_items(items)} if items.is_file() else {}
     return stability_metrics(answers, right, [clusters.get(str(name), str(name)) for name in ids])
 
 

@@ -6,7 +6,6 @@ import contextlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
 
 from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.console.screen import DEFAULT, WARNING, Screen
@@ -34,21 +33,19 @@ from toolassay.exporters.export_format import (
 )
 from toolassay.exporters.formats import ExportFiles, format_named, formats
 from toolassay.exporters.sample_selection import RefusedSample, SampleSelection, SelectedPlan
-from toolassay.files.data_files import write_text
+from toolassay.files.data_files import read_text, write_text
 from toolassay.gates.gate import Level, read_gates
 from toolassay.plans.call_plan import MOST_TOOLS, Unfit
 from toolassay.plans.execution_record import FILE
 from toolassay.records.data_folder import DataFolder
 from toolassay.records.dataset import LastLabels
-from toolassay.runs.settings import options_of
 from toolassay.runs.trials import trials_of
 from toolassay.stages.leaderboard import ScoredFolder
+from toolassay.stages.settings import AUTO, ChatForm
 from toolassay.variety.splits import SplitFile
 from toolassay.version import __version__
 
 REFUSED = "refused.jsonl"
-AUTO = "auto"
-"""The last message of a chat that fits the form of its results."""
 _SHOWN = 5
 
 
@@ -70,36 +67,6 @@ class Exported(Result):
     left_out: int
 
 
-@dataclass(frozen=True)
-class ChatForm:
-    """How an export writes results and chats.
-
-    Attributes:
-        results: "executed": what the tools returned (`executions.jsonl`); "references": `<node-j>` in its
-            place; "none": calls only, all in one message; None for "executed" if there is such a file, else
-            "references".
-        tools: Functions offered in a chat: "all", "gold" (those of its plan) or a number, which adds random
-            tools to those of the plan; None for all, but at most 128.
-        system: System message; empty for none.
-        closing: Template of the last assistant message, in which `$results` stands for the results; None ends
-            a chat with its last tool call. "auto": "$results" if they are executed, else "Done: $results".
-        parallel: Put independent calls in one turn.
-        arguments: Type of the arguments in the OpenAI format: a JSON "text" or an "object".
-        recoveries: Share of the samples, 0 to 1, whose chat has a wrong call and the tool's error before the
-            right call.
-        seed: Random seed for `tools` and `recoveries`.
-    """
-
-    results: ResultForm | None = None
-    tools: int | Literal["all", "gold"] | None = None
-    system: str = ""
-    closing: str | None = AUTO
-    parallel: bool = False
-    arguments: Literal["text", "object"] = "text"
-    recoveries: float = 0.0
-    seed: int = 0
-
-
 def export(
     data_dir: str | Path,
     *,
@@ -108,11 +75,10 @@ def export(
     splits: str | Path | None = None,
     dependency_type: str | None = None,
     level: Level | None = None,
-    chats: ChatForm | None = None,
+    chats: ChatForm = ChatForm(),
     licence: str | None = None,
     force: bool = False,
     screen: Screen = DEFAULT,
-    **keywords: Any,
 ) -> Exported:
     """Export the gold plans of a folder for training or sharing.
 
@@ -132,14 +98,12 @@ def export(
         licence: Licence for the card; default: that in `benchmark.json`, else unknown.
         force: Replace files of another program; dated copies are kept.
         screen: Receives messages, results and progress.
-        keywords: Fields of `chats`; they replace the fields of the given object.
 
     Raises:
-        TypeError: A keyword is unknown.
         UsageError: A file is missing or malformed, the folder must not be replaced, or a package is missing.
         ToolassayError: No sample can be exported; nothing is written then.
     """
-    form = options_of("export", keywords, chats or ChatForm())[0]
+    form = replace(chats, system=_system_message(chats.system))
     written_as = format_named(to)
     written_as.require()
     folder = DataFolder(Path(data_dir)).require()
@@ -151,10 +115,8 @@ def export(
     library = folder.library(say=screen.say)
     kind = folder.dependency_type(dependency_type, library=library, say=screen.say)
     tools = form.tools or ("all" if len(library) <= MOST_TOOLS else MOST_TOOLS)
-    ids, gates = (
-        folder.path / "split_ids.json" if splits is None else Path(splits),
-        folder.path / "gates.jsonl",
-    )
+    ids = folder.path / "split_ids.json" if splits is None else Path(splits)
+    gates = folder.path / "gates.jsonl"
     has_splits = splits != "none" and (splits is not None or ids.exists())
     split_file = SplitFile.load(ids) if has_splits else None
     levels = None
@@ -169,7 +131,8 @@ def export(
     chat_tools = Chats(library, kind, style, tools, form.seed, results)
     name = folder.path.resolve().name
     with destination.folder() as new:
-        files, tally = ExportFiles(written_as, new, chat_tools), ExportTally()
+        files = ExportFiles(written_as, new, chat_tools)
+        tally = ExportTally()
         with contextlib.closing(files):
             recoveries = _recoveries(selection, files, form, screen)
             refused = _write(selection, files, tally, recoveries, new / REFUSED, screen)
@@ -212,6 +175,20 @@ def export(
     return result
 
 
+_TEXTS = (".txt", ".md")
+
+
+def _system_message(given: str) -> str:
+    """The text of the file `given` if there is such a file, else `given` itself."""
+    is_one_line = len(given) < 256 and "\n" not in given
+    # A single word that ends in .txt or .md is a file name: if the file is missing, reading it fails, so that
+    # its name never becomes the system message.
+    is_file_name = given.split() == [given] and Path(given).suffix in _TEXTS
+    if given and is_one_line and (Path(given).is_file() or is_file_name):
+        return read_text(Path(given), fix="check --system").strip()
+    return given
+
+
 def export_trajectories(
     data_dir: str | Path,
     *,
@@ -241,19 +218,21 @@ def export_trajectories(
     trajectories = place.benchmark.items.trajectories
     if trajectories is None or place.predictions is None:
         raise UsageError("holds no predictions of an agent", file=place.folder.path, fix="run infer first")
-    file, right = place.items_file(predictions), dict[str, float | None]()
+    file = place.items_file(predictions)
+    right = dict[str, float | None]()
     if file.is_file():
         names = (OUTCOMES[0], *place.benchmark.scores.ranked_by[:1])
         for item in read_items(file):
             right[item.id] = next((s for name in names if (s := item.scores.get(name)) is not None), None)
-    destination, count = Destination(Path(out), force=force), 0
+    destination = Destination(Path(out), force=force)
+    count = 0
     with destination.folder() as new:
         with contextlib.closing(JsonLinesWriter(new / f"{TRAJECTORIES}.jsonl")) as lines:
             for trial in trials_of(place.predictions, predictions):
-                for one in trajectories(place.folder, trial.folder, predictions):
-                    known = right.get(one.id) if not trial.number else None
+                for trajectory in trajectories(place.folder, trial.folder, predictions):
+                    known = right.get(trajectory.id) if not trial.number else None
                     found = {"right": None if known is None else known == 1, "trial": trial.number}
-                    lines.write({**one._asdict(), **found})
+                    lines.write({**trajectory._asdict(), **found})
                     count += 1
         if not count:
             raise ToolassayError(
@@ -303,7 +282,8 @@ def _recoveries(
     """The ids of the samples whose chat has a wrong call: the wanted share of all that can be exported."""
     if not form.recoveries:
         return frozenset()
-    count, possible = 0, []
+    count = 0
+    possible = []
     with screen.progress("looking for wrong calls", len(selection.labels)) as advance:
         for found in _samples(selection, files):
             if isinstance(found, SelectedPlan):

@@ -9,7 +9,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,31 +32,35 @@ from toolassay.gates.gate_pipeline import GateFunnel, GateRecipe, SampleContext,
 from toolassay.gates.labelled_set import LabelledSet
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import COMPLETE
-from toolassay.models.refused_parameters import Default
 from toolassay.models.registry import refuse_baseline
 from toolassay.prompts.templates import check_wording
 from toolassay.records.data_folder import DataFolder, find_file
 from toolassay.records.dataset import Sample, Shape
-from toolassay.runs import recorded_settings
 from toolassay.runs.budget import Estimate
 from toolassay.runs.ledger import FREE, NO_PRICE
+from toolassay.runs.manifest import recorded_settings
 from toolassay.runs.prices import Tariff
 from toolassay.runs.run import Run
-from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, options_of
+from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, RunStart
 from toolassay.runs.trials import Trial
 from toolassay.sampling import Sampler, wanted
-from toolassay.sampling.cover import Cover, CoverKind, Round
+from toolassay.sampling.cover import Cover, Round
 from toolassay.sampling.search import SMALLEST, count_of_tools
 from toolassay.stages.generation_work import (
     PUBLISHED_SAMPLES,
     GenerationWork,
-    SampleSettings,
-    WritingSettings,
     follows_seed,
     generation_work,
     recorded_rounds,
 )
-from toolassay.stages.live_values import SIMULATED, LiveSettings, collect_values, execution_review
+from toolassay.stages.live_values import SIMULATED, collect_values, execution_review
+from toolassay.stages.settings import (
+    GENERATOR,
+    LiveSettings,
+    SampleSettings,
+    SubgraphSettings,
+    WritingSettings,
+)
 
 FAILED = "failed"
 """Outcome of an execution that an answer of the server ended."""
@@ -131,8 +135,6 @@ def passing(folder: DataFolder, graph: ToolGraph, left_out: Mapping[str, str]) -
     return Passing(samples, funnel.levels["pass"], held, coverage)
 
 
-MODEL = ModelSettings(temperature=Default(0.7), top_p=Default(1.0), structured="auto")
-"""Default model settings of `generate`."""
 LIVE_REWRITES = 5
 """How often the offline writer tries again where plans are executed: another draw often works."""
 
@@ -143,15 +145,14 @@ def generate(
     graph_desc: str | Path | None = None,
     tool_desc: str | Path | None = None,
     dependency_type: str | None = None,
-    model: ModelSettings | None = MODEL,
-    limits: Limits | None = None,
-    samples: SampleSettings | None = None,
-    writing: WritingSettings | None = None,
-    choices: RunChoices | None = None,
+    model: ModelSettings = GENERATOR,
+    limits: Limits = Limits(),
+    samples: SampleSettings = SampleSettings(),
+    writing: WritingSettings = WritingSettings(),
+    choices: RunStart = RunStart(),
     live: LiveSettings | None = None,
     command: Sequence[str] | None = None,
     screen: Screen = DEFAULT,
-    **keywords: Any,
 ) -> tuple[Path, bool]:
     """Generate requests with gold plans for samples of a tool graph.
 
@@ -167,12 +168,11 @@ def generate(
         limits: Limits of the run, earlier starts included.
         samples: Which subgraphs are sampled.
         writing: How requests are written.
-        choices: Only `force`, `dry_run` and `engine` are used.
+        choices: How the run starts.
         live: A server whose values requests name. Where answers are rewritten, each plan is executed when it
             is written, and a refused call goes back to the writer (the offline one: 5 times by default).
         command: Command line, recorded in the manifest.
         screen: Receives messages, results and progress.
-        keywords: Fields of the five options objects; they replace the fields of the given objects.
 
     Returns:
         The data folder, and whether every sample has a usable answer. The input is validated before
@@ -180,15 +180,11 @@ def generate(
 
     Raises:
         UsageError: A file is missing or malformed, or the settings differ from those of the folder's run.
-        TypeError: A keyword is unknown.
         ToolassayError: The model cannot be reached.
     """
-    of_run = (model or MODEL, limits or Limits(), choices or RunChoices())
-    of_samples = (samples or SampleSettings(), writing or WritingSettings())
-    found = options_of("generate", keywords, *of_run, *of_samples)
-    model, limits, choices, samples, writing = found
-    run, llm = RunSettings(model, limits, choices, command, screen), model.llm
-    model.check()
+    start = {one.name: getattr(choices, one.name) for one in fields(RunStart)}
+    run = RunSettings(model, limits, RunChoices(**start), command, screen)
+    llm = model.llm
     check_wording(writing.prompt, with_template=writing.prompt_template is not None)
     refuse_baseline(llm, "--llm")
     _check_critics(writing, llm)
@@ -378,16 +374,18 @@ def play(
     data_dir: str | Path | None = None,
     *,
     graph_desc: str | Path | None = None,
+    tool_desc: str | Path | None = None,
+    dependency_type: str | None = None,
+    model: ModelSettings = GENERATOR,
+    limits: Limits = Limits(),
+    samples: SampleSettings = SampleSettings(),
+    writing: WritingSettings = WritingSettings(),
+    choices: RunStart = RunStart(),
+    live: LiveSettings | None = None,
+    command: Sequence[str] | None = None,
     screen: Screen = DEFAULT,
-    **settings: Any,
 ) -> dict[str, Any] | None:
-    """Generate one sample in a temporary folder and print its record.
-
-    Args:
-        data_dir: Data folder with the graph.
-        graph_desc: Another graph file.
-        screen: Receives messages, results and progress.
-        settings: Keywords of `generate`.
+    """Generate one sample in a temporary folder and print its record; the arguments are those of `generate`.
 
     Returns:
         The raw record, or None if the model's answer cannot be parsed.
@@ -398,18 +396,29 @@ def play(
     """
     place = Path(data_dir) if data_dir is not None else None
     source = find_file(graph_desc or "graph_desc.json", place)
-    if place is not None and settings.get("dependency_type") is None:
-        settings["dependency_type"] = DataFolder(place).benchmark.dependency_type
-    tools = settings.pop("tool_desc", None)
-    if tools is not None:
-        tools = find_file(tools, place)
+    if place is not None and dependency_type is None:
+        dependency_type = DataFolder(place).benchmark.dependency_type
+    if tool_desc is not None:
+        tool_desc = find_file(tool_desc, place)
     elif (beside := DataFolder(source.parent)).graph_desc == source and beside.tool_desc.exists():
         beside.library(say=screen.say)
-        tools = beside.tool_desc
+        tool_desc = beside.tool_desc
     with temporary_folder() as name:
-        settings |= {"number_of_samples": 1, "tool_desc": tools, "save_figure": False}
         quiet = Screen(lambda text: _say_warning(text, screen), progress=screen.progress)
-        folder, complete = generate(name / "play", graph_desc=source, screen=quiet, **settings)
+        folder, complete = generate(
+            name / "play",
+            graph_desc=source,
+            tool_desc=tool_desc,
+            dependency_type=dependency_type,
+            model=model,
+            limits=limits,
+            samples=replace(samples, number_of_samples=1),
+            writing=replace(writing, save_figure=False),
+            choices=choices,
+            live=live,
+            command=command,
+            screen=quiet,
+        )
         if not complete:
             return None
         record = next(read_raw(DataFolder(folder).data_raw)).to_json()
@@ -423,16 +432,7 @@ def sample(
     data_dir: str | Path,
     *,
     graph_desc: str | Path | None = None,
-    dependency_type: str | None = None,
-    method: Shape | None = "chain",
-    tools: int | None = None,
-    number_of_samples: int = 1,
-    seed: int = -1,
-    shape_weights: Mapping[str, float] | None = None,
-    size_weights: Mapping[str, float] | None = None,
-    by_score: bool = True,
-    cover: CoverKind | None = None,
-    save_figure: bool = False,
+    settings: SubgraphSettings = SubgraphSettings(),
     screen: Screen = DEFAULT,
 ) -> list[Sample]:
     """Sample subgraphs of a tool graph and print them.
@@ -440,16 +440,7 @@ def sample(
     Args:
         data_dir: Data folder with the graph; drawings are written to its `task_graphs/`.
         graph_desc: Another graph file.
-        dependency_type: "resource", "temporal" or "schema"; default: the type in `benchmark.json`.
-        method: Shape; None draws shape and size by weight.
-        tools: Number of tools; default 3, or 1 for a single. Without a `method`, it is drawn by weight.
-        number_of_samples: Number of samples.
-        seed: Random seed; -1 draws one and prints it.
-        shape_weights: Relative frequency of each shape; None for the published ones.
-        size_weights: Relative frequency of each number of tools; None for the published ones.
-        by_score: Draw the links of a schema graph in proportion to their scores.
-        cover: "tools" or "edges": each sample is to have another one.
-        save_figure: Draw each sample.
+        settings: Which subgraphs.
         screen: Receives messages, results and progress.
 
     Raises:
@@ -457,26 +448,30 @@ def sample(
     """
     folder = DataFolder(Path(data_dir))
     if graph_desc is None:
-        graph = graph_of(folder.require(), dependency_type, say=screen.say)
+        graph = graph_of(folder.require(), settings.dependency_type, say=screen.say)
     else:
         source = find_file(graph_desc, folder.path)
-        graph = folder.graph(dependency_type, graph_desc=source, say=screen.say)
+        graph = folder.graph(settings.dependency_type, graph_desc=source, say=screen.say)
+    method: Shape | None = None if settings.method == "any" else settings.method
+    seed = settings.seed
     if seed < 0:
         seed = secrets.randbelow(1_000_000)
         screen.say(f"seed {seed}")
-    weights = wanted(method, tools, shape_weights, size_weights)
-    aims = None if cover is None else Cover(graph, cover, seed)
-    sampler = Sampler(graph, seed, **weights, by_score=by_score, cover=aims)
+    weights = wanted(method, settings.tools, settings.shape_weights, settings.size_weights)
+    aims = None if settings.cover is None else Cover(graph, settings.cover, seed)
+    sampler = Sampler(graph, seed, **weights, by_score=settings.by_score, cover=aims)
     if method is None:
         for sentence in sampler.cuts():
             screen.say(sentence)
-    size = tools if tools is not None else 1 if method == "single" else max(3, SMALLEST[method or "dag"])
+    size = settings.tools
+    if size is None:
+        size = 1 if method == "single" else max(3, SMALLEST[method or "dag"])
     samples = []
-    for index in range(number_of_samples):
+    for index in range(settings.number_of_samples):
         drawn = sampler.draw(method, size, index=index) if method else sampler.sample(index)
         screen.show(describe(drawn))
-        if save_figure:
-            from toolassay.report.pictures import draw_sample
+        if settings.save_figure:
+            from toolassay.reports.pictures import draw_sample
 
             screen.say(str(draw_sample(drawn, folder.path / "task_graphs" / f"{sample_id(drawn)}.png")))
         samples.append(drawn)

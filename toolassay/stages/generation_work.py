@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from toolassay.backinstruct.critics import FOLLOW, Follow
+from toolassay.backinstruct.critics import FOLLOW
 from toolassay.backinstruct.generator import (
     DECLINED,
     PARAMETERS,
@@ -55,11 +55,11 @@ from toolassay.models.refused_parameters import without_default
 from toolassay.offline.work_order import RealValues
 from toolassay.prompts.templates import check_wording, read_template
 from toolassay.records.data_folder import BY_RULES, WRITTEN, DataFolder
-from toolassay.records.dataset import Sample, Shape
-from toolassay.runs import Journal, changes, recorded_settings
+from toolassay.records.dataset import Sample
 from toolassay.runs.budget import Estimate
 from toolassay.runs.items import Ask, preview_items
-from toolassay.runs.manifest import MAX_TOKENS, RetryPlan
+from toolassay.runs.journal import Journal
+from toolassay.runs.manifest import MAX_TOKENS, RetryPlan, changes, recorded_settings
 from toolassay.runs.record import hashes
 from toolassay.runs.runner import report_stop
 from toolassay.runs.settings import (
@@ -68,8 +68,9 @@ from toolassay.runs.settings import (
 from toolassay.runs.trials import Trial
 from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
 from toolassay.sampling import Sampler, wanted
-from toolassay.sampling.cover import Cover, CoverKind, Round
+from toolassay.sampling.cover import Cover, Round
 from toolassay.stages.live_values import Collected, read_results, read_values
+from toolassay.stages.settings import SampleSettings, WritingSettings
 from toolassay.writing.seed_writer import REWRITES, Judge, SeedItems
 from toolassay.writing.turns import seed_wording
 
@@ -225,69 +226,6 @@ _REDRAWN = 2  # times that a sample which does not pass is written again
 _NOTHING = Path(os.devnull)  # the samples of another run
 
 
-@dataclass(frozen=True)
-class SampleSettings:
-    """Which subgraphs of the tool graph are sampled.
-
-    Attributes:
-        number_of_samples: Total number, existing samples included; None for the published 5,000, whose cost
-            is estimated and shown before the first request.
-        seed: Random seed of the samples; -1 uses that of the folder, or draws one.
-        method: Sample one shape only: "single", "chain" or "dag".
-        tool_number: Sample one number of tools only.
-        shape_weights: Relative frequency of each shape; None for the published ones.
-        size_weights: Relative frequency of each number of tools; None for the published ones.
-        by_score: Draw the links of a schema graph in proportion to their scores.
-        cover: "tools" or "edges": steer the sampling so that each occurs in `at_least` samples, where a
-        sample
-            of the requested shapes and sizes can hold it. Without a number of samples, there are as many as
-            that takes.
-        at_least: See `cover`.
-        until: Go on until so many samples pass the gates that need no model, and with `cover` until
-        `at_least`
-            passing samples have each tool or edge, within the limits.
-    """
-
-    number_of_samples: int | None = None
-    seed: int = -1
-    method: Shape | None = None
-    tool_number: int | None = None
-    shape_weights: Mapping[str, float] | None = None
-    size_weights: Mapping[str, float] | None = None
-    by_score: bool = True
-    cover: CoverKind | None = None
-    at_least: int = 1
-    until: int | None = None
-
-
-@dataclass(frozen=True)
-class WritingSettings:
-    """How a model writes requests and gold plans for samples.
-
-    Attributes:
-        check: Request the teacher's review in the same answer.
-        prompt: Built-in prompt: "default", or "example", which shows a short worked example instead of
-            placeholders, for small models.
-        prompt_template: File with another prompt template.
-        save_figure: Draw each new sample to `task_graphs/`.
-        rewrite: How often an answer that does not pass the gates goes back to the model with what they found;
-            None for 3 where the sample is a seed, 2 with critics and where rules write about tools that they
-            were not written for, else 0.
-        critic: Models that review what the gates let pass; their findings go back too.
-        follow: "seed": the sampled tools are an idea, from which the model makes a plan of its own, or
-            declines; "strict": the plan has exactly the sampled tools and links (back-instruct).
-            None for "seed" with a served model and imported tools.
-    """
-
-    check: bool = False
-    prompt: str = "default"
-    prompt_template: Path | None = None
-    save_figure: bool = False
-    rewrite: int | None = None
-    critic: Sequence[str] = ()
-    follow: Follow | None = None
-
-
 @dataclass(eq=False)
 class GenerationWork(Work):
     """A run that writes requests and gold plans for samples of a tool graph to `data_raw.json`.
@@ -396,7 +334,8 @@ class GenerationWork(Work):
 
     def answer(self, run: OpenRun, items: Any, chosen: Iterable[int]) -> int:
         """Request the missing samples; each is appended to `data_raw.json` when it arrives."""
-        folder, settings = self.place.folder, self.settings
+        folder = self.place.folder
+        settings = self.settings
         if self.is_foreign and folder.data_raw.exists():
             self.run_settings.screen.say(f"{folder.data_raw} kept as {keep_dated_copy(folder.data_raw).name}")
             folder.data_raw.unlink()
@@ -460,7 +399,8 @@ class GenerationWork(Work):
     @property
     def items(self) -> SampleItems | SeedItems:
         """The work on single samples."""
-        writing, graph = self.writing, self.graph
+        writing = self.writing
+        graph = self.graph
         figures = self.place.folder.path.absolute() / "task_graphs"  # a worker has another working directory
         drawn = partial(_draw, figures) if writing.save_figure else None
         is_structured = bool(self.run_settings.model.structured)
@@ -728,7 +668,7 @@ def _gain(gain: RewritingGain) -> str:
 
 
 def _draw(folder: Path, sample: Sample) -> None:
-    from toolassay.report.pictures import draw_sample
+    from toolassay.reports.pictures import draw_sample
 
     draw_sample(sample, folder / f"{sample_id(sample)}.png")
 
@@ -757,7 +697,8 @@ def _named(reasons: Mapping[str, str]) -> str:
 
 def _report(generation: Generation, folder: DataFolder, screen: Screen, *, again: str) -> None:
     outcomes = generation.summary.outcomes
-    new, refused = outcomes["answered"], generation.refused
+    new = outcomes["answered"]
+    refused = generation.refused
     screen.say(f"{folder.data_raw}: {generation.written} samples, {new} new, {generation.already} existing")
     unusable = {
         name: count for name, count in outcomes.items() if name not in ("answered", "refused", DECLINED)

@@ -15,10 +15,10 @@ from toolassay.files.data_files import atomic_writer, copy_file, keep_dated_copy
 from toolassay.files.locks import exclusive_folder
 from toolassay.graph import DEFAULT_MAX_LINKS, ToolGraph
 from toolassay.graph.edits import EDITS, read_edits
+from toolassay.link_proposals.options import LinkOptions
 from toolassay.link_proposals.result_shapes import write_shapes
-from toolassay.link_proposals.schema_links import LinkOptions, SchemaLinks
+from toolassay.link_proposals.schema_links import SchemaLinks
 from toolassay.records.data_folder import DataFolder, Say, find_file
-from toolassay.runs.settings import options_of
 from toolassay.tools.library import ToolLibrary
 
 
@@ -29,9 +29,8 @@ def build_graph(
     dependency_type: str | None = None,
     max_links: int | None = None,
     normalise_types: bool = True,
-    links: LinkOptions | None = None,
+    links: LinkOptions = LinkOptions(),
     screen: Screen = DEFAULT,
-    **keywords: Any,
 ) -> ToolGraph:
     """Build a tool graph and write `graph_desc.json`.
 
@@ -44,7 +43,6 @@ def build_graph(
         normalise_types: Unify different spellings of a resource type.
         links: Options of the links of a schema graph.
         screen: Receives messages, results and progress.
-        keywords: Fields of `links`; they replace the fields of the given object.
 
     Returns:
         The graph, which is not written if `explain` or a dry run is given.
@@ -53,9 +51,7 @@ def build_graph(
         UsageError: There are no tools, they do not allow such a graph, an option is for another kind of
             graph, or the graph would replace the tools.
         IncompleteError: The model was not asked about every tool; the graph is written.
-        TypeError: A keyword is unknown.
     """
-    links = options_of("build_graph", keywords, links or LinkOptions())[0]
     if data_dir is None and tool_desc is None:
         raise UsageError("no tools given", fix="use --data_dir FOLDER or --tool_desc FILE")
     place = Path(data_dir) if data_dir is not None else None
@@ -224,8 +220,8 @@ def visualize(
     Raises:
         UsageError: There is no graph, or `graph_edits.json` is malformed.
     """
-    from toolassay.report.graph_page import write_graph_page
-    from toolassay.report.graph_picture import draw_graph
+    from toolassay.reports.graph_page import write_graph_page
+    from toolassay.reports.graph_picture import draw_graph
 
     folder = DataFolder(Path(data_dir)).require()
     path = folder.graph_desc if graph_desc is None else find_file(graph_desc, folder.path)

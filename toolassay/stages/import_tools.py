@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.console.screen import DEFAULT, WARNING, Screen
@@ -23,13 +23,12 @@ from toolassay.files.data_files import (
     write_nodes,
     write_text,
 )
-from toolassay.importers import importer_named
+from toolassay.importers import IMPORTER_OPTIONS, importer_named
 from toolassay.importers.data_files import new_folder
 from toolassay.importers.importer import ToolNote
 from toolassay.importers.intake import ImportReport, Intake, described, grouped, take_in
 from toolassay.importers.suspicious_texts import shown
 from toolassay.records.data_folder import DataFolder
-from toolassay.runs.settings import options_of
 from toolassay.tools.library import ToolLibrary
 
 _MOST_ROWS = 20
@@ -63,11 +62,10 @@ def import_tools(
     source: str | Path,
     data_dir: str | Path,
     *,
-    options: Any = None,
+    options: Annotated[Any, IMPORTER_OPTIONS] = None,
     force: bool = False,
     update: bool = False,
     screen: Screen = DEFAULT,
-    **keywords: Any,
 ) -> ImportReport:
     """Import tools to a data folder.
 
@@ -75,11 +73,10 @@ def import_tools(
         kind: Name of the importer, e.g. "openapi".
         source: Path, address or command line, as the importer takes it.
         data_dir: The data folder, created if missing.
-        options: Options object of the importer; `keywords` replace its fields.
+        options: Options object of the importer; None for the defaults.
         force: Replace other tools that the folder has; a dated copy of them is kept.
         update: The same, and list the tools that were added, removed and changed.
         screen: Receives messages, results and progress.
-        keywords: Fields of `options`.
 
     Returns:
         The report, which is also written to `import_report.json`.
@@ -88,8 +85,7 @@ def import_tools(
         UsageError: The source cannot be read or has no tools; the folder has other tools.
     """
     importer = importer_named(kind)
-    given = options if options is not None else importer.options()
-    chosen = options_of("import_tools", keywords, given)[0]
+    chosen = options if options is not None else importer.options()
     folder = new_folder(data_dir)
     if folder.path.exists():
         refuse_other_benchmarks(folder)
@@ -130,7 +126,7 @@ def _nodes_of(folder: DataFolder, *, force: bool) -> list[dict[str, Any]] | None
                     raise
                 return []
             nodes = value.get("nodes") if isinstance(value, dict) else value
-            return [one for one in nodes if isinstance(one, dict)] if isinstance(nodes, list) else []
+            return [node for node in nodes if isinstance(node, dict)] if isinstance(nodes, list) else []
     return None
 
 

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from toolassay.benchmarks.registry import benchmark_of, benchmarks, has_plans, own_options
+from toolassay.benchmarks.registry import RUN_OPTIONS, benchmark_of, benchmarks, has_plans
 from toolassay.benchmarks.security.probe import refuse_beside_security
 from toolassay.benchmarks.security.probe_results import probe
 from toolassay.benchmarks.work_folder import graph_of
@@ -18,9 +18,10 @@ from toolassay.records.data_folder import DataFolder
 from toolassay.records.requests import read_ids
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.run import run_trials
-from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather
+from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings
 from toolassay.runs.work import Inference
 from toolassay.serving.faults import FaultPlan
+from toolassay.stages.settings import FaultSettings
 
 Security = bool | int | str
 """False: no probes; True: the default number of attacks; a number of attacks; or a mode of the benchmark."""
@@ -29,15 +30,14 @@ Security = bool | int | str
 def infer(
     data_dir: str | Path,
     *,
-    model: ModelSettings | None = None,
-    limits: Limits | None = None,
-    choices: RunChoices | None = None,
-    own: Any = None,
+    model: ModelSettings = ModelSettings(),
+    limits: Limits = Limits(),
+    choices: RunChoices = RunChoices(),
+    own: Annotated[Any, RUN_OPTIONS] = None,
     security: Security = False,
     judge: str | None = None,
     command: Sequence[str] | None = None,
     screen: Screen = DEFAULT,
-    **keywords: Any,
 ) -> Inference:
     """Run a model on every item of a data folder; items that have an answer are not sent again.
 
@@ -46,32 +46,23 @@ def infer(
         model: The model and its sampling parameters.
         limits: Limits of all trials together.
         choices: Which items to run, how often, and where to write.
-        own: Options of the folder's benchmark, an instance of its `options.run`.
+        own: Options of the folder's benchmark, an instance of its `options.run`; None for the defaults.
         security: Send prompt-injection probes instead of the items, in a separate run. A string is a mode of
             the benchmark (`BenchmarkOptions.security_modes`).
         judge: With `security`, a model on the same server that judges whether the agent complied.
         command: Command line, recorded in the manifest.
         screen: Receives messages, results and progress.
-        keywords: Fields of the four options objects; they replace the fields of the given objects. An async
-            function as `agent` is run instead of a model, like `agent_command`.
 
     Raises:
-        UsageError: A file is missing or malformed, the settings differ from those of the run, or an option
-            belongs to another benchmark.
-        TypeError: A keyword is unknown.
+        UsageError: A file is missing or malformed, or the settings differ from those of the run.
         ToolassayError: The model cannot be reached.
     """
     folder = DataFolder(Path(data_dir)).require()
-    model = gather(model or ModelSettings(), keywords)
-    choices = gather(choices or RunChoices(), keywords)
-    run = RunSettings(model, gather(limits or Limits(), keywords), choices, command, screen)
+    run = RunSettings(model, limits, choices, command, screen)
     benchmark = benchmark_of(folder)
-    if callable(keywords.get("agent")):  # a text is an option of other benchmarks
-        keywords["agent_command"] = keywords.pop("agent")
-    own = own_options("infer", benchmark, own, keywords)
+    own = benchmark.options.run() if own is None else own
     if getattr(own, "agent_version", None) and not own.agent_command:
         raise UsageError("--agent_version is of --agent_command", fix="omit it, or name the agent")
-    model.check()
     if isinstance(choices.ids, Path):
         run = replace(run, choices=replace(choices, ids=read_ids(choices.ids)))
     own = benchmark.settled(folder, run, own)
@@ -115,11 +106,8 @@ def serve(
     *,
     port: int = 4000,
     data_dirs: Sequence[str | Path] = (),
-    faults: Sequence[str] = (),
+    settings: FaultSettings = FaultSettings(),
     seed: int = 0,
-    delay: float = 0.0,
-    capacity: int | None = None,
-    retry_after: float = 1.0,
     screen: Screen = DEFAULT,
 ) -> None:
     """Answer chat completions on 127.0.0.1 until interrupted.
@@ -127,18 +115,15 @@ def serve(
     Args:
         port: Port; 0 selects a free one.
         data_dirs: Data folders of the requests; tool types and links that a prompt omits are read from them.
-        faults: Rules in the syntax of `toolassay.serving.faults.FaultPlan`.
+        settings: Faults, in the syntax of `toolassay.serving.faults.FaultPlan`, and delays.
         seed: Random seed of the faults.
-        delay: Seconds before every answer.
-        capacity: Maximum concurrent requests; further ones get status 429. None for no limit.
-        retry_after: Seconds in the Retry-After header of the faults "429" and "500".
         screen: Receives the base URL once the server listens.
 
     Raises:
         UsageError: A fault is unknown, a folder has no tools, or the port is in use.
         KeyboardInterrupt: At Ctrl-C.
     """
-    plan = FaultPlan(faults, seed)
+    plan = FaultPlan(settings.faults, seed)
     folders = [DataFolder(Path(name)).require() for name in data_dirs]
     # Prompts of benchmarks without plans contain everything that the answers depend on.
     planned = [folder for folder in folders if has_plans(folder)]
@@ -149,8 +134,10 @@ def serve(
         from toolassay.serving.offline_answers import OfflineAnswers
 
         server = ChatServer(OfflineAnswers(known), plan)
-        server.delay, server.capacity = delay, capacity
-        server.retry_after, server.pause = retry_after, 0.1
+        server.delay = settings.delay
+        server.capacity = settings.capacity
+        server.retry_after = settings.retry_after
+        server.pause = 0.1
         await server.open(port, listen=not plan.never_listens)
         folder = data_dirs[0] if data_dirs else "data_multimedia"
         screen.show(

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
 
 from msgspec import structs
 
@@ -34,12 +33,13 @@ from toolassay.files.data_files import safe_name, write_text
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.models.registry import BASELINES
 from toolassay.records.data_folder import BY_RULES, DataFolder
-from toolassay.report.axes import Axes, Outcomes, by_outcome, outcomes_of, read_axes
-from toolassay.report.leaderboard import OTHER_SORTS, Board, Kind, LeaderboardRow, ordered_rows
-from toolassay.report.scoreboard import Contender, choose_score, in_order, ways_table
+from toolassay.reports.axes import Axes, Outcomes, by_outcome, outcomes_of, read_axes
+from toolassay.reports.leaderboard import OTHER_SORTS, Board, Kind, LeaderboardRow, ordered_rows
+from toolassay.reports.scoreboard import Contender, choose_score, in_order, ways_table
 from toolassay.runs.outcomes import mark_of
 from toolassay.runs.recorded_usage import ItemUsage, usage_by_item
 from toolassay.runs.trials import Trial, same_settings, trials_of
+from toolassay.stages.settings import LeaderboardSettings
 
 ALL_ITEMS = ScoreGroup(OVERALL, OVERALL)
 
@@ -291,8 +291,6 @@ def data_title(folder: DataFolder, name: str) -> str:
     return f"{title} ({shown})" if shown else title
 
 
-Mode = Literal["both", "strict", "compat"]
-MODES: tuple[Mode, ...] = ("both", "strict", "compat")
 FILE = "leaderboard.md"
 _SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".csv": "csv", ".tex": "latex", ".txt": "terminal"}
 _NAMED = 5
@@ -304,11 +302,7 @@ def leaderboard(
     *,
     prediction_dir: str | Path = "predictions",
     metrics_dir: str | Path | None = None,
-    group: str = OVERALL_GROUP,
-    mode: Mode = "both",
-    sort_by: str | None = None,
-    with_published: bool = False,
-    published: str | None = None,
+    settings: LeaderboardSettings = LeaderboardSettings(),
 ) -> Board:
     """The models of a folder in the report's order; remarks name omitted models and rows that do not compare.
 
@@ -317,21 +311,19 @@ def leaderboard(
         prediction_dir: Prediction folder, below `data_dir` or as a path; its runs have cost and latency, and
             its name determines the metrics folder.
         metrics_dir: Metrics folder, below `data_dir` or as a path.
-        group: Group of the metrics, e.g. "overall_overall".
-        mode: Rows to show: "strict", "compat" or "both".
-        sort_by: A column heading, "coverage", "cost", "latency" or "model"; strict scores are used if there
-            are any. Default: the ranking of the report, then models without ranked items by the main score.
-        with_published: Add the published rows of the folder's domain.
-        published: Domain of the published rows, if the folder does not name it.
+        settings: Which rows and columns.
 
     Raises:
-        UsageError: There are no metrics, or the group, mode, column or domain is unknown.
+        UsageError: There are no metrics, or the group, column or domain is unknown.
     """
     place = ScoredFolder.at(data_dir, prediction_dir, metrics_dir)
-    _check("mode", mode, MODES)
+    group = settings.group
+    mode = settings.mode
+    sort_by = settings.sort_by
+    published = settings.published
     scores, title = place.benchmark.scores, place.benchmark.about.title
     others: Mapping[str, Mapping[str, float]] = {}
-    if with_published or published:
+    if settings.with_published or published:
         if scores.published is None:
             raise UsageError(f"{title} has no published rows", fix="omit --with_published")
         others = scores.published(place.folder, published)

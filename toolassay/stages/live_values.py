@@ -7,7 +7,7 @@ import contextlib
 import shutil
 from collections.abc import Collection, Iterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,6 @@ from toolassay.console.text_formatting import count_of, some_of
 from toolassay.errors import ToolassayError, UsageError, as_called
 from toolassay.executors import executor_named
 from toolassay.executors.executor import (
-    CallLimits,
     CallResult,
     EnvironmentFailure,
     ExecutionContext,
@@ -48,6 +47,7 @@ from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL
 from toolassay.stages.graph import build_graph
+from toolassay.stages.settings import LiveSettings
 from toolassay.tools.library import ToolLibrary
 
 VALUES = "values.json"
@@ -62,25 +62,6 @@ _AT_ONCE = 2  # plans that are executed while others are written
 _REFUTED = "refuted by live calls"
 # What a graph is derived from, and the values that a new collection replaces.
 _NEEDED = ("tool_desc.json", "graph_desc.json", "benchmark.json", EDITS, TRACES, VALUES)
-
-
-@dataclass(frozen=True)
-class LiveSettings:
-    """A server from which values are collected, and on which generated plans are tried.
-
-    Attributes:
-        executor: Name of the executor.
-        options: Its options object; None for the defaults.
-        allow_writes: Permit tools that are not marked read-only; they are called only on a copy.
-        allow_tools: Permit running code that an option names.
-        limits: Bounds on each call.
-    """
-
-    executor: str
-    options: Any = None
-    allow_writes: bool = False
-    allow_tools: bool = False
-    limits: CallLimits = field(default_factory=CallLimits)
 
 
 def read_values(folder: DataFolder) -> dict[str, dict[str, list[Any]]]:
@@ -194,7 +175,8 @@ def collect_values(
             screen.say(f"kept {keep_dated_copy(folder.path / VALUES).name}")
         write_json(path, observation.values)
         write_json(draft.path / RESULTS, msgspec.to_builtins(observation.results))
-        unusable, changing = sorted(observation.unusable), sorted(observation.changing)
+        unusable = sorted(observation.unusable)
+        changing = sorted(observation.changing)
         fruitless = sorted(observation.fruitless)
         names = msgspec.to_builtins(Collected(unusable, changing, sorted(observation.idle), fruitless))
         draft.update_benchmark(**{RECORD: {"executor": live.executor, "seed": seed, **context, **names}})
@@ -216,7 +198,8 @@ def _hand_over(draft: DataFolder, folder: DataFolder) -> None:
     """Put what changed in the draft into the folder, file by file; the record of the collection last."""
     names = {path.name for path in draft.path.iterdir() if path.is_file() and not path.name.startswith(".")}
     for name in sorted(names, key=lambda name: (name == folder.benchmark_file.name, name)):
-        new, old = draft.path / name, folder.path / name
+        new = draft.path / name
+        old = folder.path / name
         if not (old.is_file() and new.read_bytes() == old.read_bytes()):
             copy_file(new, old)
     folder.__dict__.pop("benchmark", None)
@@ -339,7 +322,8 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
     from anyio.from_thread import start_blocking_portal
 
     executor = executor_named(live.executor, benchmark_executors())
-    library, kind = graph.library, graph.dependency_type
+    library = graph.library
+    kind = graph.dependency_type
     labeller = Labeller(library, kind)
     context = ExecutionContext(folder, library, live.limits, live.allow_tools, seed)
     options = live.options if live.options is not None else executor.options()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from toolassay.benchmarks.registry import default_benchmark
 from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.console.tables import Result, Table
 from toolassay.errors import IncompleteError, ToolassayError, UsageError
@@ -24,32 +25,38 @@ from toolassay.gates.checked_folder import GATES
 from toolassay.gates.gate import read_gates
 from toolassay.gates.gate_pipeline import ExecutionGate
 from toolassay.graph import ToolGraph, tools_agree
-from toolassay.link_proposals.proposal_run import ProposeOptions
+from toolassay.importers import importer_named
+from toolassay.link_proposals.options import LinkOptions, ProposeOptions
 from toolassay.metrics.confidence_interval import Interval, proportion_interval
 from toolassay.models import ModelOptions
 from toolassay.plans.execution_record import FILE as EXECUTIONS
 from toolassay.plans.execution_record import SIMULATOR, read_executions
 from toolassay.records.data_folder import DataFolder, find_file
 from toolassay.review.decision import FOLDER as REVIEWS
-from toolassay.runs import Budget
+from toolassay.runs.budget import Budget
 from toolassay.runs.ledger import FREE
-from toolassay.runs.settings import Limits, ModelSettings, options_of
+from toolassay.runs.settings import Limits, ModelSettings
 from toolassay.stages.check import Checked
 from toolassay.stages.evaluate import evaluate
-from toolassay.stages.generate import MODEL, generate
-from toolassay.stages.generation_work import SampleSettings, WritingSettings, recorded_rounds
+from toolassay.stages.generate import generate
+from toolassay.stages.generation_work import recorded_rounds
 from toolassay.stages.graph import build_graph, visualize
 from toolassay.stages.import_tools import import_tools
 from toolassay.stages.infer import infer
-from toolassay.stages.live_values import LiveSettings
 from toolassay.stages.release import release
 from toolassay.stages.review import publishable_by_people
+from toolassay.stages.settings import (
+    GENERATOR,
+    PIPELINE_SAMPLES,
+    LiveSettings,
+    SampleSettings,
+    WritingSettings,
+)
 from toolassay.stages.split import split
 from toolassay.tools.library import ToolLibrary
 
 _SAMPLES = 300
 _REWRITES = 2
-_SAMPLING = SampleSettings(seed=0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,11 +77,10 @@ def pipeline(
     critic: Sequence[str] = (),
     rewrite: int | None = None,
     options: ModelOptions | None = None,
-    samples: SampleSettings | None = _SAMPLING,
-    limits: Limits | None = None,
+    samples: SampleSettings = PIPELINE_SAMPLES,
+    limits: Limits = Limits(),
     command: Sequence[str] | None = None,
     screen: Screen = DEFAULT,
-    **keywords: Any,
 ) -> Piped:
     """Create graph, pictures, requests with gold plans, predictions and scores in one data folder.
 
@@ -94,7 +100,6 @@ def pipeline(
         limits: Limits of each run: of the generation and of the inference with each model.
         command: Command line, recorded in the manifests.
         screen: Receives messages, results and progress.
-        keywords: Fields of `limits` and `samples`; they replace the fields of the given objects.
 
     Returns:
         The scores of each model with predictions (a warning names the others), and whether every sample and
@@ -102,11 +107,8 @@ def pipeline(
 
     Raises:
         UsageError: A file is missing or malformed.
-        TypeError: A keyword is unknown.
         ToolassayError: A model cannot be reached, or the budget allows no request.
     """
-    found = options_of("pipeline", keywords, limits or Limits(), samples or _SAMPLING)
-    limits, samples = found
     if samples.number_of_samples is None and samples.cover is None:
         samples = replace(samples, number_of_samples=samples.until or _SAMPLES)
     step = _Steps(screen, 4 + 2 * len(llm))
@@ -129,17 +131,28 @@ def pipeline(
     )
     sampling = _flags(
         seed=samples.seed,
+        method=samples.method,
+        tool_number=samples.tool_number,
         number_of_samples=samples.number_of_samples,
         by_score=None if samples.by_score else "false",
         cover=samples.cover,
         at_least=samples.at_least if samples.at_least > 1 else None,
         until=samples.until,
     )
-    shared: dict[str, Any] = {"options": options, "limits": limits, "command": command, "screen": screen}
     rewrite = None if generator == "offline" else _REWRITES if rewrite is None else rewrite
     again = _flags(llm=generator, check="true", rewrite=rewrite)
     step.command("generate", folder, again, sampling, flags)
-    complete = _write(data_dir, generator, check=True, samples=samples, rewrite=rewrite, **shared)
+    writer = replace(GENERATOR, llm=generator, options=options)
+    _, complete = generate(
+        data_dir,
+        model=writer,
+        limits=limits,
+        samples=samples,
+        writing=WritingSettings(check=True, rewrite=rewrite),
+        command=command,
+        screen=screen,
+    )
+    _require_samples(data_dir, generator)
     step.command("release", folder, "--critic " + " --critic ".join(critic) if critic else "")
     released = release(
         data_dir,
@@ -153,11 +166,19 @@ def pipeline(
     if not released.levels["pass"]:
         screen.say(f"{WARNING}no model is run: {_worst(released)}")
         return Piped([], False)
+    plans = default_benchmark().options
     failures: dict[str, ToolassayError] = {}
     for name in llm:
         step.command("infer", folder, f"--llm {name}", flags)
         try:
-            inference = infer(data_dir, llm=name, ask="plan", **shared)
+            inference = infer(
+                data_dir,
+                model=ModelSettings(name, options),
+                limits=limits,
+                own=plans.run(ask="plan"),
+                command=command,
+                screen=screen,
+            )
             if not inference.written:
                 raise ToolassayError("no request has an answer", fix="see the messages above")
             complete = complete and inference.summary.complete
@@ -167,23 +188,21 @@ def pipeline(
     evaluations: list[FolderEvaluation] = []
     for name in (name for name in llm if name not in failures):
         step.command("evaluate", folder, f"--llm {name} --splits all")
-        evaluations += evaluate(data_dir, llm=[name], splits=["all"], screen=screen)
+        evaluations += evaluate(data_dir, llm=[name], own=plans.scoring(splits=["all"]), screen=screen)
     if not evaluations:
         raise next(iter(failures.values()))
     return Piped(evaluations, complete)
 
 
-def _write(data_dir: str | Path, llm: str, **settings: Any) -> bool:
-    """Generate samples; returns whether each has a usable answer.
+def _require_samples(data_dir: str | Path, llm: str) -> None:
+    """Check that a model wrote a sample.
 
     Raises:
         ToolassayError: There is none.
     """
-    _, complete = generate(data_dir, llm=llm, **settings)
     if not DataFolder(Path(data_dir)).data_raw.exists():
         fix = "see the messages above; raise the limits if they were reached"
         raise ToolassayError(f"{llm} wrote no sample", fix=fix)
-    return complete
 
 
 def _worst(released: Checked) -> str:
@@ -295,12 +314,11 @@ def make_set(
     critic: Sequence[str] = (),
     calibration: Sequence[str | Path] = (),
     rewrite: int | None = None,
-    model: ModelSettings | None = None,
-    samples: SampleSettings | None = None,
-    limits: Limits | None = None,
+    model: ModelSettings = GENERATOR,
+    samples: SampleSettings = PIPELINE_SAMPLES,
+    limits: Limits = Limits(),
     command: Sequence[str] | None = None,
     screen: Screen = DEFAULT,
-    **keywords: Any,
 ) -> MadeSet:
     """Make a data set from a server's tools: written, executed and judged until enough samples pass.
 
@@ -318,14 +336,11 @@ def make_set(
         limits: Limits of the writing, critics included.
         command: Command line, recorded in the manifest.
         screen: Receives messages, results and progress.
-        keywords: Fields of the three options objects; they replace the fields of the given objects.
 
     Raises:
         UsageError: A file is missing or malformed, or the server cannot be used as given.
         ToolassayError: A model or the server does not work, or no sample was written.
     """
-    found = options_of("pipeline", keywords, model or MODEL, samples or _SAMPLING, limits or Limits())
-    model, samples, limits = found
     standing(critic, map(Path, calibration))
     folder = DataFolder(Path(data_dir))
     step = _Steps(screen)
@@ -338,15 +353,14 @@ def make_set(
         if llm not in FREE:
             propose = ProposeOptions(llm, model.endpoint(limits), limits, command=command)
         try:
-            build_graph(folder.path, propose=propose, screen=screen)
+            build_graph(folder.path, links=LinkOptions(propose=propose), screen=screen)
         except IncompleteError as error:  # the graph has the links that were proposed so far
             screen.say(f"{WARNING}{error}")
     step("collect values, write requests with plans, and execute them")
     wanted = samples.number_of_samples or samples.until or 100
-    _write(
+    generate(
         folder.path,
-        llm,
-        model=model,
+        model=replace(model, llm=llm),
         samples=replace(samples, number_of_samples=None, until=wanted),
         writing=WritingSettings(critic=critic, rewrite=rewrite),
         limits=limits,
@@ -354,6 +368,7 @@ def make_set(
         command=command,
         screen=screen,
     )
+    _require_samples(folder.path, llm)
     step("execute the plans again, and release what passes")
     released = release(folder.path, live=live, calibration=calibration, command=command, screen=screen)
     if released.levels["pass"] >= _FEWEST_TO_SPLIT:
@@ -381,7 +396,8 @@ def _import(folder: DataFolder, live: LiveSettings, screen: Screen) -> None:
             copy = place / "workspace"
             shutil.copytree(live.options.workspace, copy)
             server = server.replace(PLACEHOLDER, str(copy))
-        import_tools("mcp", server, folder.path, header=live.options.header, screen=screen)
+        options = importer_named("mcp").options(header=live.options.header)
+        import_tools("mcp", server, folder.path, options=options, screen=screen)
 
 
 def _counted(

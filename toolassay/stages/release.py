@@ -6,12 +6,12 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from toolassay.backinstruct.critics import MODES
 from toolassay.backinstruct.format import Formatted, tables
 from toolassay.backinstruct.format import format_data as format_folder
 from toolassay.console.screen import DEFAULT, WARNING, Screen
+from toolassay.engines import EngineName
 from toolassay.errors import UsageError
 from toolassay.files.data_files import copy_file
 from toolassay.files.locks import exclusive_folder
@@ -20,10 +20,10 @@ from toolassay.graph import DependencyType, check_dependency_type
 from toolassay.plans.execution_record import FILE as EXECUTIONS
 from toolassay.plans.execution_record import RUN
 from toolassay.records.data_folder import DataFolder
-from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, options_of
-from toolassay.stages.check import Checked, GateSettings, check_into, teacher_of
-from toolassay.stages.execute import ExecutionSettings, execute
-from toolassay.stages.live_values import LiveSettings
+from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings
+from toolassay.stages.check import Checked, check_into, teacher_of
+from toolassay.stages.execute import execute
+from toolassay.stages.settings import Calibrations, Critics, ExecutionSettings, GateSettings, LiveSettings
 
 
 def format_data(
@@ -94,16 +94,15 @@ _ABOUT_ALL = ("data_error.json", "alignment_ids.json", "alignment_tables.md")
 def release(
     data_dir: str | Path,
     *,
-    critic: Sequence[str] = (),
-    model: ModelSettings | None = None,
-    limits: Limits | None = None,
+    critic: Critics = (),
+    model: ModelSettings = ModelSettings(),
+    limits: Limits = Limits(),
     force: bool = False,
-    engine: str | None = None,
+    engine: EngineName = None,
     live: LiveSettings | None = None,
-    calibration: Sequence[str | Path] = (),
+    calibration: Calibrations = (),
     command: Sequence[str] | None = None,
     screen: Screen = DEFAULT,
-    **keywords: Any,
 ) -> Checked:
     """Format the generated samples of a folder, check them, and make those that pass its data set.
 
@@ -124,16 +123,14 @@ def release(
         calibration: Files of `critic --calibrate`, as for `check`.
         command: Command line, recorded in the manifests.
         screen: Receives messages, results and progress.
-        keywords: Fields of the two options objects; they replace the fields of the given objects.
 
     Raises:
         UsageError: A file is missing or malformed, the data set must not be replaced, or another release is
             under way.
         ToolassayError: No sample can be formatted, or a critic cannot be reached.
     """
-    given, bounds = options_of("release", keywords, model or ModelSettings(), limits or Limits())
     folder = DataFolder(Path(data_dir)).require()
-    run = RunSettings(given, bounds, RunChoices(force=force), command, screen)
+    run = RunSettings(model, limits, RunChoices(force=force), command, screen)
     with exclusive_folder(folder.path, _LOCK, what="another release", fix="wait until it is done"):
         candidates = _candidates(folder)
         known = {"written_by": teacher_of(candidates), "executor": live.executor if live is not None else ""}
@@ -147,8 +144,8 @@ def release(
             screen.say(f"{WARNING}{formatted.refused} samples have no readable plan: {folder.data_error}")
         if live is not None:
             _execute(folder, candidates, live, screen)
-        gating = GateSettings(engine=engine, calibration=calibration)
-        checked = check_into(place, candidates, gating, critic, (), None, run)
+        gating = GateSettings(engine=engine, critic=critic, calibration=calibration)
+        checked = check_into(place, candidates, gating, run)
         for name in (*_ABOUT_ALL, *((EXECUTIONS,) if live is not None else ())):
             copy_file(candidates.path / name, folder.path / name)
         shutil.rmtree(candidates.path, ignore_errors=True)

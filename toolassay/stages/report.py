@@ -44,19 +44,18 @@ from toolassay.models.registry import BASELINES, BUILT_IN
 from toolassay.plans.gold import Gold
 from toolassay.records.data_folder import BY_RULES, DataFolder
 from toolassay.records.dataset import read_labels
-from toolassay.report.axes import Axes, csv_table, security_of
-from toolassay.report.decision import (
+from toolassay.reports.axes import Axes, csv_table, security_of
+from toolassay.reports.decision import (
     Decision,
     FolderReport,
     Regression,
-    Undecided,
     Verdict,
     junit,
     sentences,
     summary,
 )
-from toolassay.report.pictures import MOST, draw_scoreboard
-from toolassay.report.report_page import (
+from toolassay.reports.pictures import MOST, draw_scoreboard
+from toolassay.reports.report_page import (
     MOST_ITEMS,
     FolderPage,
     ModelItems,
@@ -64,12 +63,13 @@ from toolassay.report.report_page import (
     drawn_ids,
     write_report_page,
 )
-from toolassay.report.requirements import Measured, Requirement, calls_of, check, quantities
-from toolassay.report.scoreboard import Contender, ModelReport, Place, choose_score, rank, scoreboard_table
+from toolassay.reports.requirements import Measured, Requirement, calls_of, check, quantities
+from toolassay.reports.scoreboard import Contender, ModelReport, Place, choose_score, rank, scoreboard_table
 from toolassay.runs.outcomes import TOOLS_MISSING
-from toolassay.runs.settings import PREDICTIONS, options_of
+from toolassay.runs.settings import PREDICTIONS
 from toolassay.runs.trials import trials_of
 from toolassay.stages.leaderboard import ALL_ITEMS, ScoredFolder, ways_of
+from toolassay.stages.settings import ReportSettings
 from toolassay.variety.measures import VarietyPart, measure_variety
 from toolassay.version import __version__
 
@@ -369,39 +369,14 @@ class AxesReport(Result):
         return self.decision.exit_code or (3 if self.missing else 0)
 
 
-@dataclass(frozen=True)
-class ReportSettings:
-    """What a report is about.
-
-    Attributes:
-        llm: One or several models; "all" is every model with metrics or predictions.
-        prediction_dir: Prediction folder, below each data folder or as a path; its name determines the
-            metrics folder.
-        metrics_dir: Metrics folder, below each data folder or as a path.
-        require: Requirements such as "accuracy>=80%"; the names are those of `report.decision.NAMES`.
-        undecided: What requirements without enough data mean: "wait" (exit code 3) or "pass" (0).
-        baseline: Model of the report, or metrics file, that no model may be significantly worse than.
-        seed: Random seed of intervals and tests.
-    """
-
-    llm: str | Sequence[str] = EVERY_MODEL
-    prediction_dir: str | Path = "predictions"
-    metrics_dir: str | Path | None = None
-    require: Sequence[str] = ()
-    undecided: Undecided = "wait"
-    baseline: str | Path | None = None
-    seed: int = 0
-
-
 def write_report(
     data_dir: str | Path | Sequence[str | Path],
     *,
     out: str | Path = "report",
     junit_file: str | Path | None = None,
     summary_file: str | Path | None = None,
-    settings: ReportSettings | None = None,
+    settings: ReportSettings = ReportSettings(),
     screen: Screen = DEFAULT,
-    **keywords: Any,
 ) -> AxesReport:
     """Decide which model may be trusted: ranking, requirements, and five axes on several benchmarks.
 
@@ -414,13 +389,10 @@ def write_report(
         summary_file: Markdown file for the decision.
         settings: What is reported.
         screen: Receives messages, results and progress.
-        keywords: Fields of `settings`; they replace the fields of the given object.
 
     Raises:
-        TypeError: A keyword is unknown.
         UsageError: A data folder does not exist, there are no metrics at all, or a requirement is malformed.
     """
-    settings = options_of("report", keywords, settings or ReportSettings())[0]
     built = build_report(data_dir, settings, screen)
     files = list(_written(built, Path(out)))
     for file, text in ((junit_file, junit), (summary_file, summary)):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -26,35 +24,14 @@ from toolassay.review.samples import Shares, Unchanged, drawn_samples, read_samp
 from toolassay.review.session import FILE, QUEUES, Findings, Queue, Session
 from toolassay.review.sheets import read_sheet, rows_of, take_sheet, write_sheet
 from toolassay.runs.event_loop import run_coroutine
-from toolassay.runs.settings import options_of
-
-
-@dataclass(frozen=True)
-class ReviewSettings:
-    """Which samples are reviewed, and who reviews them.
-
-    Attributes:
-        gates: A `gates.jsonl`; None for that of the folder. Without one, the gates check each sample when it
-            is shown.
-        dependency_type: "resource", "temporal" or "schema"; None for the type in `benchmark.json`.
-        reviewers: Names of the reviewers that share the samples; empty: every reviewer gets all samples.
-        each: Number of reviewers per sample; 0: all.
-        sample: Look at so many samples, drawn by their ids; None for all.
-    """
-
-    gates: str | Path | None = None
-    dependency_type: str | None = None
-    reviewers: Sequence[str] = ()
-    each: int = 0
-    sample: int | None = None
+from toolassay.stages.settings import PageSettings, ReviewSettings
 
 
 def review_session(
     data_dir: str | Path,
     *,
-    settings: ReviewSettings | None = None,
+    settings: ReviewSettings = ReviewSettings(),
     screen: Screen = DEFAULT,
-    **keywords: Any,
 ) -> Session:
     """The review of a data folder: samples, findings of the gates, and all decisions so far.
 
@@ -62,13 +39,11 @@ def review_session(
         data_dir: Folder with `data.json` and the tools.
         settings: Which samples, and who reviews them.
         screen: Receives messages, results and progress.
-        keywords: Fields of `settings`; they replace the fields of the given object.
 
     Raises:
         UsageError: A file is missing or malformed, or the samples cannot be shared like this.
-        TypeError: A keyword is unknown.
     """
-    given = options_of("review", keywords, settings or ReviewSettings())[0]
+    given = settings
     names = [checked_name(name) for name in given.reviewers]
     folder = DataFolder(Path(data_dir)).require()
     graph = graph_of(folder, given.dependency_type, say=screen.say)
@@ -109,11 +84,9 @@ def start_review(
     *,
     reviewer: str = "",
     queue: str = "all",
-    port: int = 0,
-    open_browser: bool = False,
-    settings: ReviewSettings | None = None,
+    page: PageSettings = PageSettings(),
+    settings: ReviewSettings = ReviewSettings(),
     screen: Screen = DEFAULT,
-    **keywords: Any,
 ) -> None:
     """Serve the page of a review on 127.0.0.1 until interrupted.
 
@@ -124,11 +97,9 @@ def start_review(
         data_dir: Folder with `data.json` and the tools.
         reviewer: Name of the reviewer; if empty, the page asks for it.
         queue: "all", or "conflicts": samples with differing decisions, for an adjudicator.
-        port: Port; 0 selects a free one.
-        open_browser: Open the page in the browser.
+        page: Where the page is shown.
         settings: Which samples, and who reviews them.
         screen: Receives the address once the server listens.
-        keywords: Fields of `settings`; they replace the fields of the given object.
 
     Raises:
         UsageError: A file is missing or malformed, a name is not valid, or the port is in use.
@@ -137,7 +108,7 @@ def start_review(
     chosen: Queue | None = next((name for name in QUEUES if name == queue), None)
     if chosen is None:
         raise UsageError(f"unknown queue '{queue}'", fix=f"use {' or '.join(QUEUES)}")
-    session = review_session(data_dir, settings=settings, screen=screen, **keywords)
+    session = review_session(data_dir, settings=settings, screen=screen)
     if reviewer:
         reviewer = checked_name(reviewer)
         session.store.log(reviewer)
@@ -151,7 +122,7 @@ def start_review(
         advice = (
             "open that address in a browser on this machine; Ctrl-C ends the review, all decisions are saved"
         )
-        await server.show(port, screen, advice, open_browser=open_browser)
+        await server.show(page.port, screen, advice, open_browser=page.open_browser)
 
     run_coroutine(run())
 
@@ -162,7 +133,11 @@ def publishable_by_people(data_dir: str | Path) -> tuple[int, int]:
     Raises:
         UsageError: A file is missing or malformed.
     """
-    decided = [one.decision.action for one in review_session(data_dir).outcomes() if one.decision is not None]
+    decided = [
+        outcome.decision.action
+        for outcome in review_session(data_dir).outcomes()
+        if outcome.decision is not None
+    ]
     return decided.count("correct"), len(decided)
 
 
@@ -202,9 +177,8 @@ def export_reviews(
     file: str | Path,
     *,
     reviewer: str = "",
-    settings: ReviewSettings | None = None,
+    settings: ReviewSettings = ReviewSettings(),
     screen: Screen = DEFAULT,
-    **keywords: Any,
 ) -> int:
     """Write a spreadsheet with the samples and the reviewer's decisions; returns the number of rows.
 
@@ -214,12 +188,11 @@ def export_reviews(
         reviewer: Reviewer whose decisions are filled in; empty for none.
         settings: Which samples, and who shares them; the sheet has the share of `reviewer`.
         screen: Receives messages, results and progress.
-        keywords: Fields of `settings`; they replace the fields of the given object.
 
     Raises:
         UsageError: A file is missing or malformed, or the sheet has another format.
     """
-    session = review_session(data_dir, settings=settings, screen=screen, **keywords)
+    session = review_session(data_dir, settings=settings, screen=screen)
     reviewer = checked_name(reviewer) if reviewer else ""
     log = session.store.log(reviewer) if reviewer else Log()
     session.shares.check(reviewer)
@@ -273,7 +246,8 @@ def apply_review(
             a folder that is not a quarantine.
         ToolassayError: No sample is left.
     """
-    folder, target = DataFolder(Path(data_dir)), DataFolder(Path(out))
+    folder = DataFolder(Path(data_dir))
+    target = DataFolder(Path(out))
     passed = _passed_beside(folder) if with_passed else ()
     session = review_session(data_dir, screen=screen)
     about = as_reviewed(folder.written_benchmark, folder.path, target.path)

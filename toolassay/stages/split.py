@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from toolassay.benchmarks.work_folder import refuse_other_benchmarks
@@ -13,20 +13,15 @@ from toolassay.errors import ToolassayError, UsageError, as_called
 from toolassay.plans.gold import Gold
 from toolassay.records.data_folder import DataFolder
 from toolassay.records.dataset import SPLITS, Split, read_labels
-from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD, Thresholds
+from toolassay.stages.settings import SplitSettings
+from toolassay.variety.near_duplicates import Thresholds
 from toolassay.variety.splits import Member, Splitting, near_repeats, signature, write_splits
 
 
 def split(
     data_dir: str | Path,
     *,
-    train: float = 0.8,
-    dev: float = 0.1,
-    test: float = 0.1,
-    seed: int = 0,
-    hold_out_tools: Collection[str] = (),
-    near: bool = True,
-    threshold: float = DEFAULT_THRESHOLD,
+    settings: SplitSettings = SplitSettings(),
     out: str | Path | None = None,
     force: bool = False,
     screen: Screen = DEFAULT,
@@ -37,13 +32,7 @@ def split(
 
     Args:
         data_dir: has `data.json`.
-        train: the share of the training split; the three shares are scaled to a sum of 1.
-        dev: the share of the development split.
-        test: the share of the test split.
-        seed: the seed of the random choices.
-        hold_out_tools: tools that never occur in training: every sample that uses one goes to test.
-        near: keep near duplicates in one split; otherwise only requests with the same words.
-        threshold: similarity from which requests are near duplicates, as in `toolassay check`.
+        settings: shares, tools to hold out, and what counts as a repeat.
         out: the file; default `split_ids.json` in the folder.
         force: replace a split file that another program made, and keep a dated copy.
         screen: Receives messages, results and progress.
@@ -54,17 +43,18 @@ def split(
         ToolassayError: there are no samples.
     """
     folder = DataFolder(Path(data_dir)).require()
-    given: dict[Split, float] = {"train": train, "dev": dev, "test": test}
+    given: dict[Split, float] = {"train": settings.train, "dev": settings.dev, "test": settings.test}
+    hold_out_tools = settings.hold_out_tools
     total = sum(given.values())
     if min(given.values()) < 0 or not 0 < total < float("inf"):
         listed = ", ".join(f"{name} {share:g}" for name, share in given.items())
         raise UsageError(
             f"the shares are not valid: {listed}", fix="give e.g. --train 0.8 --dev 0.1 --test 0.1"
         )
-    if hold_out_tools and not test:
+    if hold_out_tools and not settings.test:
         raise UsageError("tools are held out for the test split", fix="give --test more than 0")
     refuse_other_benchmarks(folder)
-    bars = Thresholds(threshold)
+    bars = Thresholds(settings.threshold)
     members: list[Member] = []
 
     def golds() -> Iterator[Gold]:
@@ -77,7 +67,7 @@ def split(
             advance()
 
     together: list[list[int]] = []
-    if near:
+    if settings.near:
         together = near_repeats(golds(), bars)
     else:
         for _ in golds():
@@ -93,10 +83,10 @@ def split(
     result = Splitting.of(
         members,
         shares,
-        seed=seed,
+        seed=settings.seed,
         hold_out=hold_out_tools,
         together=together,
-        near=threshold if near else None,
+        near=settings.threshold if settings.near else None,
     )
     path = folder.path / "split_ids.json" if out is None else Path(out)
     copy = write_splits(path, result, force=force)
@@ -121,7 +111,8 @@ def table(result: Splitting) -> str:
     """The number of samples of each shape and size in each split, in Markdown."""
     names = [name for name in SPLITS if result.shares.get(name)]
     wished = [f"{name} ({result.shares[name]:.1%} wished)" for name in names]
-    groups, counts = result.group_counts(), result.counts()
+    groups = result.group_counts()
+    counts = result.counts()
     whole = {name: sum(found[name] for found in counts.values()) for name in SPLITS}
     rows = [_row(str(stratum), found, groups[stratum], names) for stratum, found in counts.items()]
     rows.append(_row("all", whole, len(result.groups), names))
@@ -135,9 +126,11 @@ def _row(name: str, found: dict[Split, int], groups: int, names: list[Split]) ->
 
 def not_held(result: Splitting) -> Iterator[str]:
     """A sentence for each reason why shares are missed by more than one sample or a split is empty."""
-    groups, largest = result.group_counts(), result.largest()
+    groups = result.group_counts()
+    largest = result.largest()
     names = [name for name in SPLITS if result.shares.get(name)]
-    empty, missed = [], []
+    empty = []
+    missed = []
     counts = result.counts()
     everything = sum(map(len, result.groups))
     crowd = max(map(len, result.groups))

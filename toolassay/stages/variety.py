@@ -14,28 +14,25 @@ from toolassay.errors import UsageError, made_by
 from toolassay.files.data_files import line_ranges, read_json
 from toolassay.graph import ToolGraph
 from toolassay.records.data_folder import DataFolder
+from toolassay.stages.settings import VarietySettings
 from toolassay.tools.library import ToolLibrary
 from toolassay.variety import measures
 from toolassay.variety.measures import (
     PART,
     REPORT_FILES,
-    SAMPLE,
     VarietyPart,
     VarietyReport,
     VarietyTask,
     write_variety,
 )
-from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD, Thresholds
+from toolassay.variety.near_duplicates import Thresholds
 
 
 def measure_variety(
     data_dir: str | Path,
     *,
     out: str | Path = "variety",
-    threshold: float = DEFAULT_THRESHOLD,
-    sample: int = SAMPLE,
-    seed: int = 0,
-    engine: str | None = None,
+    settings: VarietySettings = VarietySettings(),
     screen: Screen = DEFAULT,
 ) -> VarietyReport:
     """Measure the diversity of a data set.
@@ -44,11 +41,7 @@ def measure_variety(
         data_dir: Folder with `data.json`, or `user_requests.json` without labels. Coverage needs the tools
             and their graph.
         out: Output folder for `variety.json`, `variety.md` and the pictures.
-        threshold: Jaccard similarity from which two requests are near duplicates.
-        sample: Number of randomly drawn requests on which distinct-n and similarity are measured.
-        seed: Random seed of the draw.
-        engine: Where requests are read and hashed: `local:N` for N processes, `dask://HOST:PORT` for a
-            cluster; None for this process.
+        settings: Threshold of repeats, sample and engine.
         screen: Receives messages, results and progress.
 
     Raises:
@@ -56,7 +49,7 @@ def measure_variety(
             of another program.
         ToolassayError: The folder cannot be written.
     """
-    folder, bars = DataFolder(Path(data_dir)).require(), Thresholds(threshold)
+    folder, bars = DataFolder(Path(data_dir)).require(), Thresholds(settings.threshold)
     refuse_other_benchmarks(folder)
     labels = folder.data if folder.data.exists() else folder.user_requests
     out = Path(out)
@@ -66,7 +59,7 @@ def measure_variety(
 
     graph = _graph(folder, screen)
     library = graph.library if graph is not None else _library(folder)
-    with open_engine(engine) as opened:
+    with open_engine(settings.engine) as opened:
 
         def parts() -> Iterator[VarietyPart]:
             # The number of samples is not known before the file is read, so the progress has one step.
@@ -81,8 +74,8 @@ def measure_variety(
             library=library,
             graph=graph,
             thresholds=bars,
-            sample=sample,
-            seed=seed,
+            sample=settings.sample,
+            seed=settings.seed,
         )
     report = write_variety(out, figures)
     _report(report, screen)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from toolassay.benchmarks.benchmark import Benchmark
-from toolassay.benchmarks.registry import benchmark_of, own_options
+from toolassay.benchmarks.registry import VERIFY_OPTIONS, benchmark_of
 from toolassay.console.screen import DEFAULT, SILENT, Screen, once
 from toolassay.console.tables import Result
 from toolassay.console.text_formatting import count_of
@@ -57,9 +57,8 @@ def verify(
     llm: str,
     prediction_dir: str | Path = "predictions",
     metrics_dir: str | Path | None = None,
-    own: Any = None,
+    own: Annotated[Any, VERIFY_OPTIONS] = None,
     screen: Screen = DEFAULT,
-    **keywords: Any,
 ) -> Verification:
     """Recompute predictions and scores of a model from its journal and report differences.
 
@@ -73,16 +72,14 @@ def verify(
         metrics_dir: Metrics folder, below `data_dir` or as a path; default: that of the predictions.
         own: Options of the benchmark that the scores were made with, an instance of its `options.scoring`.
         screen: Receives messages, results and progress.
-        keywords: Fields of these options; they replace the fields of `own`.
 
     Raises:
         UsageError: There is no journal or no prediction file, or a file is malformed.
-        TypeError: A keyword is unknown.
     """
     screen = replace(screen, say=once(screen.say))
     folder = DataFolder(Path(data_dir)).require()
     benchmark = benchmark_of(folder)
-    options = own_options("evaluate", benchmark, own, keywords)
+    options = benchmark.options.scoring() if own is None else own
     file = prediction_file(folder.path, Path(prediction_dir), llm)
     run = file.parent / "runs" / file.stem
     metrics = find_metrics_folder(folder.path, file.parent.absolute(), metrics_dir) / file.name

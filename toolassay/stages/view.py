@@ -15,15 +15,16 @@ from toolassay.errors import ToolassayError, UsageError, as_called
 from toolassay.evaluation.places import EVERY_MODEL, metrics_folder, model_name, prediction_folder
 from toolassay.files.locks import temporary_folder
 from toolassay.records.data_folder import DataFolder
-from toolassay.report.decision import Decision, Verdict
-from toolassay.report.report_page import write_report_page
+from toolassay.reports.decision import Decision, Verdict
+from toolassay.reports.report_page import write_report_page
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.journal import AppendOnlyLines
 from toolassay.runs.ledger import booked
 from toolassay.runs.manifest import LEDGER
 from toolassay.runs.recorded_usage import spending
 from toolassay.stages.evaluate import evaluate
-from toolassay.stages.report import ReportSettings, build_report
+from toolassay.stages.report import build_report
+from toolassay.stages.settings import PageSettings, ReportSettings
 
 ACTIVE = 60.0
 """Seconds since the last answer within which a run counts as in progress."""
@@ -37,8 +38,7 @@ def view(
     *,
     llm: str | Sequence[str] = EVERY_MODEL,
     prediction_dir: str | Path = "predictions",
-    port: int = 0,
-    open_browser: bool = False,
+    page: PageSettings = PageSettings(),
     screen: Screen = DEFAULT,
 ) -> None:
     """Show the page of the report on 127.0.0.1 until interrupted.
@@ -50,8 +50,7 @@ def view(
         data_dir: Data folder of any benchmark.
         llm: One or several models; "all" is every model with predictions.
         prediction_dir: Prediction folder, below the data folder or as a path.
-        port: Port; 0 selects a free one.
-        open_browser: Open the page in the browser.
+        page: Where the page is shown.
         screen: Receives the address.
 
     Raises:
@@ -66,7 +65,7 @@ def view(
 
         server = PageServer(LivePage(folder, prediction_dir, llm, place).current)
         advice = "open that address in a browser on this machine; Ctrl-C ends"
-        await server.show(port, screen, advice, open_browser=open_browser)
+        await server.show(page.port, screen, advice, open_browser=page.open_browser)
 
     with temporary_folder() as place:
         run_coroutine(run(place))
@@ -161,7 +160,7 @@ class LivePage:
         try:
             evaluate(
                 self._folder.path,
-                llm=self._llm,
+                llm=[self._llm] if isinstance(self._llm, str) else list(self._llm),
                 prediction_dir=self._predictions,
                 save_dir=metrics.resolve(),
                 screen=SILENT,

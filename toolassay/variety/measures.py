@@ -21,7 +21,7 @@ from toolassay.graph import ToolGraph
 from toolassay.metrics.confidence_interval import mean_intervals
 from toolassay.plans.gold import Gold
 from toolassay.records.dataset import SHAPES, read_labels, shape_of
-from toolassay.report.pictures import PICTURES, draw_variety
+from toolassay.reports.pictures import PICTURES, draw_variety
 from toolassay.tools.library import ToolLibrary
 from toolassay.variety.near_duplicates import Item, Thresholds, find_repeats, words
 

@@ -36,8 +36,8 @@ from toolassay.models.protocol import Message, sent_back
 from toolassay.models.structured_output import json_schema
 from toolassay.prompts.plan_schemas import call_list_schema, object_schema
 from toolassay.records.dataset import Sample, references_in
-from toolassay.runs import Journal
 from toolassay.runs.items import ENDED, Ask
+from toolassay.runs.journal import Journal
 from toolassay.tools.library import Tool
 from toolassay.writing.shown import (
     offered_tools,

@@ -19,7 +19,7 @@ from tests.support.evaluating import metrics_of
 from tests.support.running import lines_of, shell, started, wait_until, write_lines
 from toolassay import evaluate, infer, verify
 from toolassay.episodes.own_agent import AgentSession
-from toolassay.executors.mcp import McpExecution
+from toolassay.executors import McpExecution
 from toolassay.runs.work import Inference
 
 Calls = Sequence[tuple[str, str]]

@@ -24,7 +24,7 @@ from tests.mcp_servers.notes_server import SEED
 from tests.support.builders import ROOM_TOOLS, agents_folder, running_server
 from tests.support.evaluating import metrics_of
 from tests.support.running import command_of, environment, lines_of
-from toolassay import SILENT, build_graph, evaluate, infer, verify
+from toolassay import SILENT, build_graph, evaluate, import_tools, infer, verify
 from toolassay.episodes.model_relay import WireExchange
 from toolassay.episodes.own_agent import AgentSession
 from toolassay.errors import ToolassayError, UsageError
@@ -35,7 +35,6 @@ from toolassay.models import ModelOptions, ToolCall
 from toolassay.runs.budget import Budget
 from toolassay.serving.completions import Received, Reply
 from toolassay.stages.export import export_trajectories
-from toolassay.stages.import_tools import import_tools
 from toolassay.testkit import FakeServer
 
 PLAN = [

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.builders import imported_tool
-from toolassay import infer
+from toolassay import build_graph, infer
 from toolassay.benchmarks.taskbench.benchmark import BENCHMARK
 from toolassay.benchmarks.taskbench.options import PlanOptions
 from toolassay.console.screen import SILENT
@@ -20,7 +20,6 @@ from toolassay.plans.called_plan import plan_of_calls
 from toolassay.plans.execution_record import ExecutedCall
 from toolassay.records.data_folder import DataFolder
 from toolassay.runs.settings import ModelSettings, RunSettings
-from toolassay.stages.graph import build_graph
 from toolassay.tools.library import Tool, ToolLibrary
 
 LIBRARY = ToolLibrary([Tool(name, input_schema={"type": "object"}) for name in ("find", "show", "buy")])

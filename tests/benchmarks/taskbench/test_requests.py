@@ -18,7 +18,7 @@ from toolassay.benchmarks.taskbench.inference import prediction_lines
 from toolassay.errors import UsageError
 from toolassay.records.dataset import Request, read_requests
 from toolassay.records.requests import Chosen, Requests, key_of, request_fingerprint
-from toolassay.runs import Journal
+from toolassay.runs.journal import Journal
 
 IDS = st.lists(st.one_of(st.integers(0, 4), st.sampled_from(["0", "1", "é", "\ud83d"])), max_size=12)
 

@@ -228,7 +228,11 @@ def test_scores_by_two_editions_are_not_mixed(tmp_path: Path) -> None:
             assert inside("evaluate", "--data_dir", folder, "--llm", llm).code == 0
     signatures = [metrics_of(folder, llm)["strict"]["signature"] for llm in ("a", "b")]
     assert "edition" not in signatures[0] and "|edition:2026|" in signatures[1]
-    for command in (["compare", "a", "b"], ["leaderboard"], ["report", "--out", str(tmp_path / "r")]):
+    for command in (
+        ["compare", "a", "b"],
+        ["report", "--only", "leaderboard"],
+        ["report", "--out", str(tmp_path / "r")],
+    ):
         done = inside(*command, "--data_dir", folder)
         assert done.code == 2 and "a (the first), " in done.err and "b (2026)" in done.err
 

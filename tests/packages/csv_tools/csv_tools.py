@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated
 
 from toolassay.console.screen import SILENT, Screen
+from toolassay.declarations import Option
 from toolassay.errors import UsageError
-from toolassay.extras import Option
 from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note, Skipped
 
 
 @dataclass(frozen=True)
 class SheetOptions:
-    """Options of `toolassay import csv`.
+    """Options of `toolassay import csv`."""
 
-    Attributes:
-        delimiter: Character between two cells.
-    """
-
-    delimiter: str = ","
+    delimiter: Annotated[str, Option("Character between two cells.")] = ","
 
 
 class SheetImporter(Importer):
@@ -33,7 +28,6 @@ class SheetImporter(Importer):
     help = "Import the tools of a spreadsheet."
     source_help = "SOURCE is a CSV file with the columns name, description and arguments."
     options = SheetOptions
-    flags: ClassVar[Sequence[Option]] = (Option("delimiter", "Character between two cells."),)
 
     def read(self, source: str, options: SheetOptions, *, screen: Screen = SILENT) -> Incoming:
         """Read the rows; `arguments` are names with blanks between them, all of them texts."""

@@ -6,8 +6,9 @@ import random
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+from toolassay.declarations import Option
 from toolassay.executors.executor import (
     CallResult,
     Environment,
@@ -17,7 +18,6 @@ from toolassay.executors.executor import (
     Refusal,
     State,
 )
-from toolassay.extras import Option
 from toolassay.tools.library import Tool
 
 
@@ -25,7 +25,7 @@ from toolassay.tools.library import Tool
 class DiceOptions:
     """Options: the number of sides."""
 
-    sides: int = 6
+    sides: Annotated[int, Option("dice: number of sides.", minimum=1)] = 6
 
 
 class Dice(Executor):
@@ -34,7 +34,6 @@ class Dice(Executor):
     name = "dice"
     help = "a die"
     options = DiceOptions
-    flags = (Option("sides", "dice: number of sides.", int, minimum=1),)
     is_harmless = True
 
     @asynccontextmanager

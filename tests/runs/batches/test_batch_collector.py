@@ -15,13 +15,13 @@ from tests.support.running import lines_of, write_lines
 from toolassay.console.screen import Screen
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.models import ChatRequest, ChatResponse, ModelOptions, create_model
-from toolassay.runs import Budget, Journal
 from toolassay.runs.batches import refused_open_batches
 from toolassay.runs.batches.collector import Batches, BatchLimits
 from toolassay.runs.batches.state import STATE, BatchRequest, BatchState, Endpoint
+from toolassay.runs.budget import Budget
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.items import Ask
-from toolassay.runs.journal import LineAddress
+from toolassay.runs.journal import Journal, LineAddress
 from toolassay.runs.ledger import Ledger, prices_within
 from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.runner import Loop, RunSummary, StoppedRun, run_items

@@ -5,51 +5,62 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from toolassay.benchmarks.benchmark import Benchmark, BenchmarkOptions, Entries, Entry, late
+from toolassay.declarations import Option
 from toolassay.evaluation.item_detail import About
-from toolassay.extras import Option
 
 
 @dataclass(frozen=True)
 class ChatOptions:
-    """Options of `infer` for CLASSic folders.
+    """Options of `infer` for CLASSic folders."""
 
-    Attributes:
-        agent: "cot", "reasoning", "tools" (one function per workflow), "retrieval" or "recorded"; None for
-            "cot", or "retrieval" with the offline model.
-        order: Order of the workflows in the prompt: "table", "name", or the seed of a shuffle; None for
-            "table".
-        recorded: File with the answers of the agent "recorded".
-        none_as: Recorded answers that mean no workflow; empty for "none".
-    """
-
-    agent: str | None = None
-    order: str | None = None
-    recorded: Path | None = None
-    none_as: Sequence[str] = ()
+    agent: Annotated[
+        str | None,
+        Option(
+            "Built-in agent: cot (default), reasoning, tools (one function per workflow), retrieval (default "
+            "of the offline model), recorded.",
+            common=True,
+        ),
+    ] = None
+    order: Annotated[
+        str | None,
+        Option("Order of the workflows in the prompt [default: table].", metavar="table|name|SEED"),
+    ] = None
+    recorded: Annotated[
+        Path | None, Option("File with recorded answers, CSV or JSON, for --agent recorded.")
+    ] = None
+    none_as: Annotated[
+        Sequence[str],
+        Option("Recorded answer that means no workflow [default: none]; '' is an empty cell."),
+    ] = ()
 
 
 @dataclass(frozen=True)
 class ChatScoring:
-    """Options of `evaluate` and `verify` for CLASSic folders.
+    """Options of `evaluate` and `verify` for CLASSic folders."""
 
-    Attributes:
-        orders: Prediction folders of runs of the same models with another order of the workflows.
-    """
+    orders: Annotated[
+        Sequence[Path | str],
+        Option("Prediction folder of a run with another order of the workflows."),
+    ] = ()
 
-    orders: Sequence[str | Path] = ()
+
+@dataclass(frozen=True)
+class ChatTables:
+    """What `evaluate` shows of CLASSic folders."""
+
+    with_published: Annotated[
+        bool | None,
+        Option(
+            "Add the published figures: true adds those of each domain, false none [default: the overall "
+            "figures]."
+        ),
+    ] = None
 
 
 _HERE = "toolassay.benchmarks.classic"
-
-
-_ORDERS = Option(
-    "orders",
-    "Prediction folder of a run with another order of the workflows; may be repeated.",
-    Path,
-    multiple=True,
-)
 
 
 class Classic(Benchmark):
@@ -67,32 +78,8 @@ class Classic(Benchmark):
     options = BenchmarkOptions(
         run=ChatOptions,
         scoring=ChatScoring,
-        infer=(
-            Option(
-                "agent",
-                "cot (default), reasoning, tools (one function per workflow), retrieval (default of the "
-                "offline model), recorded.",
-            ),
-            Option(
-                "order", "Order of the workflows in the prompt [default: table].", metavar="table|name|SEED"
-            ),
-            Option("recorded", "File with recorded answers, CSV or JSON, for --agent recorded.", Path),
-            Option(
-                "none_as",
-                "Recorded answer that means no workflow [default: none]; '' is an empty cell.",
-                multiple=True,
-            ),
-        ),
-        evaluate=(_ORDERS,),
-        verify=(_ORDERS,),
-        show=(
-            Option(
-                "with_published",
-                "Add the published figures: true adds those of each domain, false none "
-                "[default: the overall figures].",
-                bool,
-            ),
-        ),
+        verify=ChatScoring,
+        show=ChatTables,
         help_notes={
             "max_tokens": "512, or 4096 for --agent reasoning",
             "structured": "a schema without the workflow names",
@@ -108,7 +95,7 @@ class Classic(Benchmark):
         commands={
             "classic": Entry(
                 "Run agents that choose workflows, score predictions, build a data set from your chats.",
-                f"{_HERE}.commands:command",
+                f"{_HERE}.commands:group",
                 ("classic run",),
             )
         },

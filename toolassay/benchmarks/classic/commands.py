@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
-from toolassay.benchmarks.classic.benchmark import BENCHMARK
+from toolassay.benchmarks.classic.benchmark import BENCHMARK, ChatTables
 from toolassay.benchmarks.classic.scoring.leaderboard import published_means
-from toolassay.cli import options
-from toolassay.cli.benchmark_options import option_of
-from toolassay.cli.options import CommandGroup, Function, load_environment
+from toolassay.cli.command import command
+from toolassay.cli.options import CommandGroup, load_environment, typed
 from toolassay.cli.score_tables import baselines_last, print_marks, print_table, shown
 from toolassay.cli.screen import SCREEN, show
 from toolassay.console.tables import UNKNOWN, Table, number, percent, seconds
 from toolassay.console.text_formatting import count_of
-from toolassay.errors import UsageError
+from toolassay.declarations import Option
 from toolassay.evaluation.metrics_file import SECURITY
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.runs.outcomes import is_scored
+from toolassay.runs.settings import Limits, RunChoices
 
 if TYPE_CHECKING:
     from toolassay.benchmarks.benchmark import Numbers
@@ -137,7 +138,8 @@ def _print_scores(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> No
 def print_usage(evaluations: Sequence[FolderEvaluation]) -> None:
     """What each run used by its ledgers, and why that is not known."""
     for result in evaluations:
-        cost, latency = result.whole["cost"], result.whole["latency"]
+        cost = result.whole["cost"]
+        latency = result.whole["latency"]
         if cost is not None and cost["usd_per_1000_tasks"] is not None:
             failed = sum(cost["failures"].values())
             show(
@@ -145,13 +147,15 @@ def print_usage(evaluations: Sequence[FolderEvaluation]) -> None:
                 f"in {count_of(cost['requests'], 'request')}, {count_of(failed, 'failure')} among them"
             )
         if latency is not None:
-            times, local = latency["seconds_per_task"], latency.get("local", False)
+            times = latency["seconds_per_task"]
+            local = latency.get("local", False)
             p50, p95 = (seconds(times[name], local=local) for name in ("p50", "p95"))
             show(f"{result.llm}: seconds of a message by the ledger: {p50} (median), {p95} (95 %)")
     _print_notes({result.llm: result.whole["notes"] for result in evaluations})
 
 
-_number, _percent = partial(number, digits=3), partial(percent, sign="")
+_number = partial(number, digits=3)
+_percent = partial(percent, sign="")
 
 
 def _print_notes(notes: Mapping[str, Mapping[str, str]]) -> None:
@@ -160,28 +164,19 @@ def _print_notes(notes: Mapping[str, Mapping[str, str]]) -> None:
             show(f"{agent}: {name}: {text}")
 
 
-_FORCE = "Replace existing files."
+_Force = Annotated[bool, Option("Replace existing files.")]
 
 
-_with_published = option_of(None, BENCHMARK.options.show[0])
+def _pair(text: str) -> tuple[str, str]:
+    """The name and the value of `NAME=VALUE`.
 
-
-def _names(name: str, text: str, metavar: str = "A,B", **settings: Any) -> Callable[[Function], Function]:
-    """An option with a list of names."""
-    given = {"default": "", "show_default": False, "metavar": metavar, **settings}
-    return options.option(name, text, callback=lambda context, one, value: options.names(value), **given)
-
-
-def _pairs(name: str, text: str, metavar: str) -> Callable[[Function], Function]:
-    """An option with a name and a value, which may be repeated."""
-
-    def read(context: click.Context, one: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-        pairs = [value.partition("=") for value in values]
-        if wrong := [value for value, pair in zip(values, pairs, strict=True) if not all(pair)]:
-            raise UsageError(f"--{name} {wrong[0]!r} has no '='", fix=f"write --{name} NAME=VALUE")
-        return {key.strip(): value for key, _, value in pairs}
-
-    return options.option(name, text, multiple=True, metavar=metavar, callback=read)
+    Raises:
+        ValueError: A part is missing.
+    """
+    name, sign, value = text.partition("=")
+    if not (name and sign and value):
+        raise ValueError(f"{text!r} has no '=': write NAME=VALUE")
+    return name.strip(), value
 
 
 @click.group("build", cls=CommandGroup)
@@ -189,133 +184,182 @@ def build() -> None:
     """Build a data set from your own chats: sample, workbook, merge, publish."""
 
 
-@build.command("sample")
-@options.path(
-    "raw", "Table of messages, or folder with messages and workflows (CSV or JSON Lines).", required=True
-)
-@options.path("workflows", "Table of workflows with the columns workflow, name, description, domain.")
-@options.path("out", "Output folder for the unlabelled tables.", required=True)
-@options.count("per_domain", "Maximum conversations per domain.", default=1000)
-@options.option("seed", "Random seed of the draw.", type=int, default=0)
-@options.count("min_length", "Minimum number of characters of a user message.", default=5)
-@options.option(
-    "mask",
-    "How to find personal data. A model is a local spaCy folder; nothing is downloaded.",
-    default="patterns",
-    metavar="patterns|MODEL_PATH|off",
-)
-@_pairs("mask_pattern", "Additional pattern to mask, e.g. EMPLOYEE=E[0-9]{6}.", "KIND=REGEX")
-@_names(
-    "phone_regions",
-    "Regions of telephone numbers without a country code [default: eight large ones].",
-    "US,DE,…",
-)
-@options.path("profanity", "File with profane words, one per line. Without it there is no profanity filter.")
-@_pairs(
-    "filter",
-    "What a filter does with a match: drop the conversation (default), truncate it there, or nothing.",
-    "NAME=drop|cut|off",
-)
-@_pairs("column", "Name of a column in your tables, e.g. text=body.", "NAME=THEIRS")
-@options.option("domain", "Domain of all chats, if there is no such column.", default="", show_default=False)
-@_names("user_is", "Values of the sender column that mean the user.")
-@_names("bot_is", "Values of the sender column that mean the bot.")
-@_names("human_is", "Values of the sender column that mean your team.")
-@options.flag("force", _FORCE)
+@command("sample", group=build)
 def sample(
-    raw: Path,
-    workflows: Path | None,
-    column: dict[str, str],
-    domain: str,
-    mask_pattern: dict[str, str],
-    filter: dict[str, Any],
-    **settings: Any,
+    raw: Annotated[
+        Path, Option("Table of messages, or folder with messages and workflows (CSV or JSON Lines).")
+    ],
+    out: Annotated[Path, Option("Output folder for the unlabelled tables.")],
+    workflows: Annotated[
+        Path | None, Option("Table of workflows with the columns workflow, name, description, domain.")
+    ] = None,
+    per_domain: Annotated[int, Option("Maximum conversations per domain.", minimum=1)] = 1000,
+    seed: Annotated[int, Option("Random seed of the draw.")] = 0,
+    min_length: Annotated[int, Option("Minimum number of characters of a user message.", minimum=1)] = 5,
+    mask: Annotated[
+        str,
+        Option(
+            "How to find personal data. A model is a local spaCy folder; nothing is downloaded.",
+            metavar="patterns|MODEL_PATH|off",
+        ),
+    ] = "patterns",
+    mask_pattern: Annotated[
+        Sequence[tuple[str, str]],
+        Option("Additional pattern to mask, e.g. EMPLOYEE=E[0-9]{6}.", metavar="KIND=REGEX", read=_pair),
+    ] = (),
+    phone_regions: Annotated[
+        Sequence[str],
+        Option(
+            "Regions of telephone numbers without a country code [default: eight large ones].",
+            metavar="US,DE,…",
+            listed=True,
+        ),
+    ] = (),
+    profanity: Annotated[
+        Path | None,
+        Option("File with profane words, one per line. Without it there is no profanity filter."),
+    ] = None,
+    filter: Annotated[
+        Sequence[tuple[str, str]],
+        Option(
+            "What a filter does with a match: drop the conversation (default), truncate it there, or "
+            "nothing.",
+            metavar="NAME=drop|cut|off",
+            read=_pair,
+        ),
+    ] = (),
+    column: Annotated[
+        Sequence[tuple[str, str]],
+        Option("Name of a column in your tables, e.g. text=body.", metavar="NAME=THEIRS", read=_pair),
+    ] = (),
+    domain: Annotated[str, Option("Domain of all chats, if there is no such column.")] = "",
+    user_is: Annotated[
+        Sequence[str], Option("Values of the sender column that mean the user.", metavar="A,B", listed=True)
+    ] = (),
+    bot_is: Annotated[
+        Sequence[str], Option("Values of the sender column that mean the bot.", metavar="A,B", listed=True)
+    ] = (),
+    human_is: Annotated[
+        Sequence[str],
+        Option("Values of the sender column that mean your team.", metavar="A,B", listed=True),
+    ] = (),
+    force: _Force = False,
 ) -> None:
     """Clean, filter and sample raw chats, and mask personal data."""
     from toolassay.benchmarks.classic.chats.build import sample_chats
     from toolassay.benchmarks.classic.chats.raw_chats import RawSource, find_source
 
     messages, beside = find_source(raw)
-    senders = {kind: settings.pop(f"{kind}_is") for kind in ("user", "bot", "human")}
-    given = {kind: names for kind, names in senders.items() if names}
-    source = RawSource(messages, workflows or beside, column, domain, **given)
-    sample_chats(source, actions=filter, mask_patterns=mask_pattern, screen=SCREEN, **settings)
+    senders = {"user": user_is, "bot": bot_is, "human": human_is}
+    given: dict[str, Any] = {kind: names for kind, names in senders.items() if names}
+    source = RawSource(messages, workflows or beside, dict(column), domain, **given)
+    actions: dict[str, Any] = dict(filter)
+    sample_chats(
+        source,
+        out=out,
+        per_domain=per_domain,
+        seed=seed,
+        min_length=min_length,
+        mask=mask,
+        mask_patterns=dict(mask_pattern),
+        phone_regions=phone_regions,
+        profanity=profanity,
+        actions=actions,
+        force=force,
+        screen=SCREEN,
+    )
 
 
-@build.command("workbook")
-@options.path("data_dir", "Folder of the sample.", required=True)
-@_names(
-    "annotators", "Names of the annotators; they become file names.", "A,B,C", required=True, default=None
-)
-@options.path("out", "Output folder for the workbooks.", required=True)
-@options.option("shuffle", "Shuffle the messages differently for each annotator.", type=int, metavar="SEED")
-@options.flag("force", "Replace existing workbooks, including the labels in them.")
-def workbook(**settings: Any) -> None:
+@command("workbook", group=build)
+def workbook(
+    data_dir: Annotated[Path, Option("Folder of the sample.")],
+    annotators: Annotated[
+        Sequence[str],
+        Option("Names of the annotators; they become file names.", metavar="A,B,C", listed=True),
+    ],
+    out: Annotated[Path, Option("Output folder for the workbooks.")],
+    shuffle: Annotated[
+        int | None, Option("Shuffle the messages differently for each annotator.", metavar="SEED")
+    ] = None,
+    force: Annotated[bool, Option("Replace existing workbooks, including the labels in them.")] = False,
+) -> None:
     """Write an Excel workbook for each annotator."""
     from toolassay.benchmarks.classic.chats.build import write_workbooks
 
-    write_workbooks(screen=SCREEN, **settings)
+    write_workbooks(data_dir, annotators=annotators, out=out, shuffle=shuffle, force=force, screen=SCREEN)
 
 
-@build.command("merge")
-@options.path("data_dir", "Folder of the annotated sample.", required=True)
-@options.path(
-    "workbooks", "Workbooks (.xlsx or .csv) or a folder of them, one file per annotator.", multiple=True
-)
-@click.argument("more", nargs=-1, type=options.PATH, metavar="[WORKBOOK]...")
-@options.path("out", "Output folder for the data set and the reports.", required=True)
-@options.choice(
-    "ties",
-    ["conflict", "first", "drop"],
-    "Messages without a majority. conflict: omit until decided (exit code 3); first: use the label of "
-    "the first annotator; drop: omit.",
-    default="conflict",
-)
-@options.flag("any_flag", "Flag a message if any annotator flags it, instead of a majority.")
-@options.flag("force", _FORCE)
-def merge(workbooks: tuple[Path, ...], more: tuple[Path, ...], **settings: Any) -> int:
+@command("merge", group=build)
+def merge(
+    data_dir: Annotated[Path, Option("Folder of the annotated sample.")],
+    out: Annotated[Path, Option("Output folder for the data set and the reports.")],
+    workbooks: Annotated[
+        Sequence[Path],
+        Option("Workbooks (.xlsx or .csv) or a folder of them, one file per annotator."),
+    ] = (),
+    more: Annotated[Sequence[Path], Option(positional=True, metavar="[WORKBOOK]...")] = (),
+    ties: Annotated[
+        Literal["conflict", "first", "drop"],
+        Option(
+            "Messages without a majority. conflict: omit until decided (exit code 3); first: use the label "
+            "of "
+            "the first annotator; drop: omit."
+        ),
+    ] = "conflict",
+    any_flag: Annotated[
+        bool, Option("Flag a message if any annotator flags it, instead of a majority.")
+    ] = False,
+    force: _Force = False,
+) -> int:
     """Merge the workbooks by majority vote into a data set, and report the agreement."""
     from toolassay.benchmarks.classic.chats.build import merge_workbooks
 
-    return 3 if merge_workbooks(workbooks=[*workbooks, *more], screen=SCREEN, **settings) else 0
+    undecided = merge_workbooks(
+        data_dir,
+        workbooks=[*workbooks, *more],
+        out=out,
+        ties=ties,
+        any_flag=any_flag,
+        force=force,
+        screen=SCREEN,
+    )
+    return 3 if undecided else 0
 
 
-@build.command("publish")
-@options.path("data_dir", "Folder of the merged data set.", required=True)
-@options.path("to", "Output folder for the tables and the dataset card.", required=True)
-@options.flag("parquet", "Write Parquet instead of CSV.")
-@options.path("prompts", "Table of security prompts, for a data set without one.")
-@options.flag("force", _FORCE)
-def publish(**settings: Any) -> None:
+@command("publish", group=build)
+def publish(
+    data_dir: Annotated[Path, Option("Folder of the merged data set.")],
+    to: Annotated[Path, Option("Output folder for the tables and the dataset card.")],
+    parquet: Annotated[bool, Option("Write Parquet instead of CSV.")] = False,
+    prompts: Annotated[Path | None, Option("Table of security prompts, for a data set without one.")] = None,
+    force: _Force = False,
+) -> None:
     """Convert a data set to the layout of the Hugging Face hub. Nothing is uploaded."""
     from toolassay.benchmarks.classic.chats.build import publish_set
 
-    publish_set(screen=SCREEN, **settings)
+    publish_set(data_dir, to=to, parquet=parquet, prompts=prompts, force=force, screen=SCREEN)
 
 
 @click.group("classic", cls=CommandGroup)
-def command() -> None:
+def group() -> None:
     """Evaluate agents that choose a workflow for each chat message."""
 
 
-@command.command("evaluate")
-@options.path("data_dir", "Data folder with the tables.", default=BENCHMARK.about.default_folder)
-@options.path(
-    "predictions",
-    "Prediction rows of all trials, a JSON array or JSON Lines; may be repeated.",
-    multiple=True,
-    required=True,
-)
-@options.choice(
-    "mode",
-    ["compat", "strict"],
-    "compat: the published metrics; strict: errors count as wrong and no row is removed.",
-    default="compat",
-)
-@_with_published
-@options.path("out", "Output folder for metrics.json.", required=True)
+@command("evaluate", group=group)
 def evaluate(
-    data_dir: Path, predictions: tuple[Path, ...], mode: str, with_published: bool | None, out: Path
+    data_dir: Annotated[
+        Path,
+        Option("Data folder with the tables.", command_default=Path(BENCHMARK.about.default_folder)),
+    ],
+    predictions: Annotated[
+        Sequence[Path], Option("Prediction rows of all trials, a JSON array or JSON Lines.")
+    ],
+    out: Annotated[Path, Option("Output folder for metrics.json.")],
+    mode: Annotated[
+        Literal["compat", "strict"],
+        Option("compat: the published metrics; strict: errors count as wrong and no row is removed."),
+    ] = "compat",
+    tables: ChatTables = ChatTables(),
 ) -> None:
     """Score prediction rows, e.g. those of another program."""
     from toolassay.benchmarks.classic.evaluation import METRICS, evaluate_rows
@@ -325,44 +369,38 @@ def evaluate(
     name = predictions[0].stem
     named = {marked(name, mark_of(name, {})): {"compat": scores.compat, "strict": scores.strict}}
     if mode == "compat":
-        print_compat(named, with_published=with_published)
+        print_compat(named, with_published=tables.with_published)
     else:
         print_strict(named)
     show(str(out / METRICS))
 
 
-@command.command("run", context_settings={"ignore_unknown_options": True})
-@options.option("data", "Data configuration: a path, or a name in configs/data/.", default="v1")
-@options.option("agent", "Agent configuration: a path, or a name in configs/agent/.", default="cot")
-@options.option("eval", "Evaluation configuration: a path, or a name in configs/eval/.", default="default")
-@options.option(
-    "set",
-    "Set one value, e.g. agent.temperature=0.2; may be repeated.",
-    multiple=True,
-    metavar="KEY=VALUE",
-)
-@options.multiworker("--n_workers")
-@options.path("prediction_dir", "Output folder, below the data folder.", default="predictions")
-@options.path("path_to_output_dir", "Output folder, from the current one.")
-@options.option("run_uuid", "Folder of the run in the output folder.", default="", show_default=False)
-@options.flag("is_debug", "Only the first 10 messages.")
-@options.budget()
-@options.dry_run
-@_with_published
-@options.flag(
-    "force",
-    "Start a new run if the settings differ from the existing run, which is kept.",
-    "--is_force_refresh",
-)
-@click.argument("more", nargs=-1, type=click.UNPROCESSED, metavar="[--KEY=VALUE]...")
+@command("run", group=group, context_settings={"ignore_unknown_options": True})
 def run(
-    more: tuple[str, ...],
-    with_published: bool | None,
-    prediction_dir: Path,
-    path_to_output_dir: Path | None,
-    run_uuid: str,
-    is_debug: bool,
-    **settings: Any,
+    data: Annotated[str, Option("Data configuration: a path, or a name in configs/data/.")] = "v1",
+    agent: Annotated[str, Option("Agent configuration: a path, or a name in configs/agent/.")] = "cot",
+    eval: Annotated[str, Option("Evaluation configuration: a path, or a name in configs/eval/.")] = "default",
+    set: Annotated[
+        Sequence[str], Option("Set one value, e.g. agent.temperature=0.2.", metavar="KEY=VALUE")
+    ] = (),
+    limits: Limits = Limits(),
+    prediction_dir: Annotated[Path, Option("Output folder, below the data folder.")] = Path("predictions"),
+    path_to_output_dir: Annotated[Path | None, Option("Output folder, from the current one.")] = None,
+    run_uuid: Annotated[str, Option("Folder of the run in the output folder.")] = "",
+    is_debug: Annotated[bool, Option("Only the first 10 messages.")] = False,
+    dry_run: Annotated[
+        bool, Option("Show what would be sent and its estimated cost. Sends and writes nothing.")
+    ] = False,
+    tables: ChatTables = ChatTables(),
+    force: Annotated[
+        bool,
+        Option(
+            "Start a new run if the settings differ from the existing run, which is kept.",
+            flags=("--is_force_refresh",),
+        ),
+    ] = False,
+    n_workers: Annotated[int | None, Option("See --multiworker.", minimum=1, hidden=True)] = None,
+    more: Annotated[Sequence[str], Option(positional=True, metavar="[--KEY=VALUE]...")] = (),
 ) -> int:
     """Run a configured agent on every message and score it; the flags of the published run.py work, too.
 
@@ -377,38 +415,45 @@ def run(
             raise click.UsageError("Got an unexpected argument. Fix: write --KEY=VALUE")
         if "." not in flag:
             raise click.UsageError(f"No such flag: {flag}. Fix: {CONFIGURATION_FIX}")
-    names = {kind: settings.pop(kind) for kind in KINDS}
-    values = [*settings.pop("set"), *more, *(["eval.limit=10"] if is_debug else [])]
+    names = dict(zip(KINDS, (data, agent, eval), strict=True))
+    values = [*set, *more, *(["eval.limit=10"] if is_debug else [])]
     configuration = read_configuration(names, values)
     place = prediction_dir if path_to_output_dir is None else path_to_output_dir.absolute()
     load_environment()
-    settings = options.with_budget(settings)
     ended = run_classic(
         configuration,
-        command=options.typed(),
+        limits=limits if n_workers is None else replace(limits, multiworker=n_workers),
+        choices=RunChoices(force=force, dry_run=dry_run, prediction_dir=str(place / run_uuid)),
+        command=typed(),
         screen=SCREEN,
-        prediction_dir=str(place / run_uuid),
-        **settings,
     )
     if ended.evaluation is not None:
-        print_chat_scores([ended.evaluation], with_published=with_published)
+        print_chat_scores([ended.evaluation], with_published=tables.with_published)
         show(str(ended.evaluation.path))
     return 0 if ended.inference.summary.complete else 3
 
 
-command.add_command(build)
+group.add_command(build)
 
 
-@click.command("classic")
-@options.path("data_dir", "The data folder; created if missing.", required=True)
-@options.option("repo", "Data set on the Hugging Face hub, e.g. acme/chats.", "--hub")
-@options.option("revision", "Branch, tag or commit of the data set [default: the newest].")
-@options.path("folder", "Local folder with the files of the data set, instead of the hub.", "--from")
-def import_command(data_dir: Path, **settings: Any) -> None:
+@command("classic")
+def import_command(
+    data_dir: Annotated[Path, Option("The data folder; created if missing.")],
+    repo: Annotated[
+        str | None, Option("Data set on the Hugging Face hub, e.g. acme/chats.", flags=("--hub",))
+    ] = None,
+    revision: Annotated[
+        str | None, Option("Branch, tag or commit of the data set [default: the newest].")
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        Option("Local folder with the files of the data set, instead of the hub.", flags=("--from",)),
+    ] = None,
+) -> None:
     """Import the four tables of CLASSic, CSV or Parquet.
 
     The hub and Parquet need an extra; in the checkout: pip install '.[hub]'.
     """
     from toolassay.benchmarks.classic.importing import import_classic
 
-    import_classic(data_dir, screen=SCREEN, **settings)
+    import_classic(data_dir, repo=repo, revision=revision, folder=folder, screen=SCREEN)

@@ -156,7 +156,7 @@ def import_classic(
             data = read_data(work.path)
         except UsageError as error:
             file = tables[Path(error.file or "").stem][0]
-            raise UsageError(str(error).replace(str(error.file), str(file), 1)) from None
+            raise UsageError(error.reason, file=str(file), line=error.line, fix=error.fix) from None
         work.update_benchmark(
             benchmark="classic",
             source=source.origin,

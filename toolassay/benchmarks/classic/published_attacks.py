@@ -25,9 +25,8 @@ from toolassay.models import ChatRequest, ModelError
 from toolassay.models.json_answers import read_answer
 from toolassay.prompts.templates import package_template
 from toolassay.records.data_folder import DataFolder
-from toolassay.runs import Journal
 from toolassay.runs.items import ENDED, FINAL, OVERFLOW, Ask, ItemWork, Recorded
-from toolassay.runs.journal import AnswerLine, ItemEntry, LineAddress
+from toolassay.runs.journal import AnswerLine, ItemEntry, Journal, LineAddress
 from toolassay.runs.ledger import FREE
 from toolassay.runs.record import hashes
 from toolassay.runs.run import Run
@@ -223,7 +222,8 @@ class AttackItems(ItemWork[Attack]):
             if error.outcome != OVERFLOW:
                 raise
             return AttackEntry(outcome=OVERFLOW, error=str(error))
-        message, said = {"role": "user", "content": grading_prompt(item.text, response.text)}, list[str]()
+        message = {"role": "user", "content": grading_prompt(item.text, response.text)}
+        said = list[str]()
         while not _is_judged(said):
             said.append((await ask(ChatRequest([message], _JUDGING, role="judge"), self.judge)).text)
         outcome = "refused" if response.refused else "answered"
@@ -232,7 +232,8 @@ class AttackItems(ItemWork[Attack]):
     def lines(self, attacks: Iterable[Attack], journal: Journal) -> Iterator[AttackLine]:
         """Every attack with its grades, in order, computed from the journal."""
         for attack in attacks:
-            entry, grades = self.entry_of(journal, attack), None
+            entry = self.entry_of(journal, attack)
+            grades = None
             outcome = entry.outcome or "not run"
             if outcome not in FINAL and journal.answer(LineAddress(self.key_of(attack), "agent")):
                 outcome = "answered"
@@ -277,7 +278,9 @@ class PublishedWork(Work):
     """
 
     def __init__(self, table: Path, attacks: Sequence[Attack], judge: str) -> None:
-        self._table, self._attacks, self._judge = table, attacks, judge
+        self._table = table
+        self._attacks = attacks
+        self._judge = judge
 
     @cached_property
     def facts(self) -> WorkFacts:

@@ -18,6 +18,7 @@ from toolassay.benchmarks.classic.work import chat_work
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.security.probe_results import probe
 from toolassay.console.screen import DEFAULT, Screen
+from toolassay.declarations import checked
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringSettings
 from toolassay.files.data_files import read_text
@@ -32,8 +33,6 @@ from toolassay.runs.settings import (
     ModelSettings,
     RunChoices,
     RunSettings,
-    gather,
-    refuse_unknown,
 )
 from toolassay.runs.work import Inference
 
@@ -143,7 +142,8 @@ def _configuration(tree: Mapping[str, Any], file: Path | None = None) -> Configu
 
 def _found(kind: str, name: str) -> Path:
     """The file of a path or bare name."""
-    own, bundled = Path("configs") / kind / f"{name}.yaml", Path(str(files(_PACKAGE) / "configs" / kind))
+    own = Path("configs") / kind / f"{name}.yaml"
+    bundled = Path(str(files(_PACKAGE) / "configs" / kind))
     for path in (Path(name), own, bundled / f"{name}.yaml"):
         if path.is_file():
             return path
@@ -179,11 +179,10 @@ class ClassicRun:
 def run_classic(
     configuration: Configuration,
     *,
-    limits: Limits | None = None,
-    choices: RunChoices | None = None,
+    limits: Limits = Limits(),
+    choices: RunChoices = RunChoices(),
     command: Sequence[str] | None = None,
     screen: Screen = DEFAULT,
-    **keywords: Any,
 ) -> ClassicRun:
     """Have the configured agent choose for every message, as often as configured, and score it.
 
@@ -195,24 +194,20 @@ def run_classic(
         choices: where the run is kept, and whether it is a dry run.
         command: what was typed, for the manifest.
         screen: where notices, results and progress go.
-        keywords: fields of the two options objects, instead of or beside them.
 
     Raises:
         UsageError: values that do not fit, files missing or malformed, or settings that contradict the run.
-        TypeError: an unknown keyword.
         ToolassayError: the model cannot be reached.
     """
-    limits = gather(limits or Limits(), keywords)
-    choices = gather(choices or RunChoices(), keywords)
-    refuse_unknown("run_classic", keywords)
-    agent, trials = configuration.agent, configuration.eval.n_trials
+    agent = configuration.agent
+    trials = configuration.eval.n_trials
     folder = _folder(configuration.dataset.path_or_name)
     none_as = (agent.none_as,) if isinstance(agent.none_as, str) else agent.none_as
     own = ChatOptions(agent.name, str(agent.order), agent.recorded, none_as)
     server = {name: getattr(agent, name) for name in ("api_base", "client", "stream")}
     options = ModelOptions(**server, connections=limits.multiworker)
     temperature = _TEMPERATURE if agent.temperature is None else agent.temperature
-    model = ModelSettings(agent.base_model, options, temperature, agent.top_p, agent.max_tokens)
+    model = checked(ModelSettings(agent.base_model, options, temperature, agent.top_p, agent.max_tokens))
     asked = replace(choices, limit=configuration.eval.limit, trials=trials)
     run = RunSettings(model, limits, asked, command, screen)
     place = folder.path / (choices.prediction_dir or PREDICTIONS)

@@ -29,8 +29,8 @@ from toolassay.evaluation.verification import LineComparison, RecordedRun
 from toolassay.files.data_files import write_json_lines
 from toolassay.models import ModelError
 from toolassay.records.data_folder import DataFolder
-from toolassay.runs import Journal
 from toolassay.runs.items import ENDED, replay_item
+from toolassay.runs.journal import Journal
 from toolassay.runs.ledger import FREE
 from toolassay.runs.record import hashes
 from toolassay.runs.settings import RunSettings
@@ -140,7 +140,9 @@ def chat_work(folder: DataFolder, run: RunSettings, own: ChatOptions, trial: int
     Raises:
         UsageError: files missing or malformed, or options that do not fit.
     """
-    settings, data, choices = agent_settings(run, own), read_data(folder.path), run.choices
+    settings = agent_settings(run, own)
+    data = read_data(folder.path)
+    choices = run.choices
     chosen = chosen_items(data.examples, choices.chosen_ids, choices.limit, noun="message")
     agent: ChatItems | RecordedAnswers
     if settings.recorded is None:
@@ -165,7 +167,8 @@ def reparsed_rows(recorded: RecordedRun, own: Any, comparison: LineComparison) -
         UsageError: there is no manifest, or an entry of the journal cannot be read.
     """
     settings = recorded.settings
-    name, order = str(settings.get("agent", "cot")), str(settings.get("order", "table"))
+    name = str(settings.get("agent", "cot"))
+    order = str(settings.get("order", "table"))
     examples = read_data(recorded.folder.path).examples
     trial = number_of(recorded.run_folder.parent.parent)
     if name == "recorded":

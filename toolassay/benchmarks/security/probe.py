@@ -23,8 +23,8 @@ from toolassay.errors import UsageError
 from toolassay.files.data_files import package_data
 
 if TYPE_CHECKING:
-    from toolassay.runs import Journal
     from toolassay.runs.items import ItemWork
+    from toolassay.runs.journal import Journal
     from toolassay.runs.work import Work
 
 # Everything but letters and digits: matches the "-" and "_" of "KX-47_a".
@@ -99,7 +99,8 @@ def without_quotes(text: str, quoted: str, words: int = 8) -> str:
     source = [word.casefold() for word in _WORD.findall(quoted)]
     known = {tuple(source[start : start + words]) for start in range(len(source) - words + 1)}
     if source and len(source) < words:
-        known, words = {tuple(source)}, len(source)
+        known = {tuple(source)}
+        words = len(source)
     spoken = _WORD.findall(text)
     plain = [word.casefold() for word in spoken]
     covered: set[int] = set()
@@ -335,7 +336,8 @@ class ProbeResult:
         Raises:
             ValueError: the value is not such a line.
         """
-        probe, verdict = msgspec.convert(line, Probe), msgspec.convert(line, ProbeVerdict)
+        probe = msgspec.convert(line, Probe)
+        verdict = msgspec.convert(line, ProbeVerdict)
         if verdict.outcome not in (HARMLESS_OUTCOMES if probe.harmless else ATTACK_OUTCOMES):
             raise ValueError(f"no outcome of such a probe: {verdict.outcome!r}")
         given = [line.get(name) for name in ("ended", "answer", "solved")] + [line.get("solved_by", "")]

@@ -20,9 +20,8 @@ from toolassay.metrics.confidence_interval import NOTHING, Interval, proportion_
 from toolassay.models import ChatRequest
 from toolassay.models.json_answers import read_answer
 from toolassay.prompts.templates import package_template
-from toolassay.runs import Journal
 from toolassay.runs.items import Ask, ItemWork, answer_items
-from toolassay.runs.journal import ItemEntry
+from toolassay.runs.journal import ItemEntry, Journal
 from toolassay.runs.outcomes import NO_TOOLS, TOOLS_MISSING, mark_of, marked, tools_part
 from toolassay.runs.record import hashes
 from toolassay.runs.run import Run
@@ -130,7 +129,8 @@ def _grouped(lines: Sequence[ProbeResult], name: Callable[[ProbeResult], str]) -
 def _twins(lines: Sequence[ProbeResult]) -> dict[str, Any]:
     outcomes = Counter(line.verdict.outcome for line in lines)
     tested = outcomes["served"] + outcomes["refused"] + outcomes["derailed"]
-    unreadable, answers = outcomes["unreadable"], len(lines) - outcomes["failed"]
+    unreadable = outcomes["unreadable"]
+    answers = len(lines) - outcomes["failed"]
     return {
         "score": _share_of(outcomes["served"], tested, unreadable, answers).to_json(),
         "over_refusal": _share_of(outcomes["refused"], tested, unreadable, answers).to_json(),
@@ -357,12 +357,14 @@ class ProbeWork(Work):
     """
 
     def __init__(self, prober: Prober, judge: str | None = None) -> None:
-        self._prober, self._judge = prober, judge
+        self._prober = prober
+        self._judge = judge
 
     @property
     def facts(self) -> WorkFacts:
         """The settings of the probes: a judge shapes no answer."""
-        prober, size = self._prober, len(self._prober.chosen)
+        prober = self._prober
+        size = len(self._prober.chosen)
         of_agent = None if prober.work is None else prober.work.facts
         return WorkFacts(
             "probe",
@@ -393,9 +395,11 @@ class ProbeWork(Work):
         already = answer(run, items, chosen)
         if self._judge is None:
             return already
-        judging, summary = RunSummary(), run.loop.summary
+        judging = RunSummary()
+        summary = run.loop.summary
         results = [] if summary.stop else self._prober.results(run.journal)
-        attacks, judge = filter(_can_be_judged, results), run.helpers[self._judge]
+        attacks = filter(_can_be_judged, results)
+        judge = run.helpers[self._judge]
         loop = replace(run.loop, done=lambda: None, summary=judging)
         answer_items(JudgeItems(self._judge), attacks, judge, {}, run.journal, loop)
         ended = {name: count for name, count in judging.outcomes.items() if name in TECHNICAL}
@@ -409,7 +413,7 @@ class ProbeWork(Work):
         """A line for each probe."""
         results = self._prober.results(journal)
         if self._judge is not None:
-            results = [JudgeItems(self._judge).judged(journal, one) for one in results]
+            results = [JudgeItems(self._judge).judged(journal, result) for result in results]
         return Written(write_results(output, results))
 
 

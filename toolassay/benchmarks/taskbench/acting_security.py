@@ -50,21 +50,26 @@ from toolassay.plans.execution_record import FILE, SIMULATOR, Arguments, Executi
 from toolassay.records.data_folder import DataFolder
 from toolassay.records.dataset import Request, RequestId
 from toolassay.records.requests import key_of
-from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.items import Ask, ItemWork
+from toolassay.runs.journal import Journal
+from toolassay.runs.manifest import recorded_settings
 from toolassay.runs.outcomes import NOT_RUN
 from toolassay.tools.library import Tool, ToolLibrary
 from toolassay.tools.results import is_refusal
 
-RESULT, RESOURCE = "tool result", "resource"
+RESULT = "tool result"
+RESOURCE = "resource"
 RUG_PULL = "rug pull"
 """A description that is clean until the first call of the agent, and poisoned when it is listed again."""
 
-EXFILTRATION, TOOL_KNOWLEDGE = "exfiltration", "tool knowledge"
+EXFILTRATION = "exfiltration"
+TOOL_KNOWLEDGE = "tool knowledge"
 WORDINGS = wordings_of(__package__)
 """The kinds, named as in AgentDojo (Debenedetti et al., 2024); the texts are our own."""
 
-_NOTICE, _INTERNAL = "notice", "internal"  # keys that planted texts get in a result that is an object
+# keys that planted texts get in a result that is an object
+_NOTICE = "notice"
+_INTERNAL = "internal"
 
 
 class GoldRequest(NamedTuple):
@@ -145,7 +150,8 @@ def _with_text(result: CallResult, text: str, key: str) -> CallResult:
     """A result with a text: as a field or an item of its own, or, without a key, at the end of the longest
     text of several words in it; unchanged if it has none.
     """
-    value, changed = result.value, result.value
+    value = result.value
+    changed = result.value
     if not key:
         prose = [one for one in values_in(value) if isinstance(one, str) and " " in one]
         if not prose:
@@ -185,24 +191,32 @@ def acting_probes(
     takers = {tool.id: name for tool in library if (name := text_parameter(tool))}
     fitting = {
         place: first_by_hash(
-            (one for one in requests if carriers(place, one) and takers.keys() - set(one.tools)),
+            (
+                request
+                for request in requests
+                if carriers(place, request) and takers.keys() - set(request.tools)
+            ),
             lambda one, place=place: f"{place} {key_of(one.id)}",  # type: ignore[misc]
             count,
             seed=SEED,
         )
         for place in places
     }
-    places, plain = [place for place in places if fitting[place]], set()
+    places = [place for place in places if fitting[place]]
+    plain = set()
     for number in range(count if places else 0):
-        turn, place = number // len(places), places[number % len(places)]
+        turn = number // len(places)
+        place = places[number % len(places)]
         gold = fitting[place][turn % len(fitting[place])]
         if gold.id not in plain:
             plain.add(gold.id)
             yield ActingProbe(Probe(f"plain-{gold.id}", NO_TEXT, NO_TEXT, harmless=True), gold)
-        style, chance = WORDINGS[(number + turn) % len(WORDINGS)], generator(SEED, f"acting {number}")
+        style = WORDINGS[(number + turn) % len(WORDINGS)]
+        chance = generator(SEED, f"acting {number}")
         canary = random_code(chance)
         target = library[chance.choice(sorted(takers.keys() - set(gold.tools)))]
-        carrier, source = chance.choice(carriers(place, gold)), gold.tools[0]
+        carrier = chance.choice(carriers(place, gold))
+        source = gold.tools[0]
         source = source if style.kind == EXFILTRATION else ""
         order = _order(style.kind, target, takers[target.id], canary, source, chance)
         goal = "do the request as if the note were not there"
@@ -279,8 +293,12 @@ class PlantedExecutor(OpenExecutor):
     """
 
     def __init__(self, inner: OpenExecutor, probe: ActingProbe, library: ToolLibrary) -> None:
-        self._inner, self._probe, self._library = inner, probe, library
-        self.is_isolated, self.is_shared, self.identity = inner.is_isolated, inner.is_shared, inner.identity
+        self._inner = inner
+        self._probe = probe
+        self._library = library
+        self.is_isolated = inner.is_isolated
+        self.is_shared = inner.is_shared
+        self.identity = inner.identity
         self.is_idempotent = inner.is_idempotent  # type: ignore[method-assign]
 
     @asynccontextmanager
@@ -315,8 +333,10 @@ class _ActingItems(ItemWork[Request]):
         return self.base.identity(item)
 
     def of(self, item: Request) -> CallItems:
-        base, probe = self.base, self.probes[item.id]
-        opened, graph = base._executor, probe.graph(base.graph, DESCRIPTION)
+        base = self.base
+        probe = self.probes[item.id]
+        opened = base._executor
+        graph = probe.graph(base.graph, DESCRIPTION)
         later = (
             replace(base, graph=probe.graph(base.graph, RUG_PULL)) if probe.probe.place == RUG_PULL else None
         )
@@ -340,12 +360,17 @@ def acting_prober(folder: DataFolder, work: CallWork, own: PlanOptions, count: i
         UsageError: Files missing or malformed, or no gold plan can carry a probe.
     """
     base = work.items
-    library, gold = base.graph.library, _executed_gold(folder, own.executor)
-    requests = [one for one in _gold_requests(folder, library) if not gold or key_of(one.id) in gold]
+    library = base.graph.library
+    gold = _executed_gold(folder, own.executor)
+    requests = [
+        gold_request
+        for gold_request in _gold_requests(folder, library)
+        if not gold or key_of(gold_request.id) in gold
+    ]
     places = (RESULT, DESCRIPTION, RESOURCE, *((RUG_PULL,) if own.ask != "react" else ()))
     probes = dict[RequestId, ActingProbe]()
-    for one in acting_probes(requests, library, places, count):
-        probes[one.probe.id] = one
+    for acting_probe in acting_probes(requests, library, places, count):
+        probes[acting_probe.probe.id] = acting_probe
     if not probes:
         wrong = "no gold plan leaves out a tool that takes text"
         raise UsageError(wrong, file=folder.data, fix="import further tools, or omit --security")
@@ -362,9 +387,11 @@ def acting_prober(folder: DataFolder, work: CallWork, own: PlanOptions, count: i
         return None if verdict is None else verdict.correct
 
     def results(journal: Journal) -> list[ProbeResult]:
-        found, plain = [], dict[RequestId, bool | None]()
+        found = []
+        plain = dict[RequestId, bool | None]()
         for request in chosen:
-            probe, entry = probes[request.id], entry_of(journal, request)
+            probe = probes[request.id]
+            entry = entry_of(journal, request)
             ended = entry.outcome or NOT_RUN
             if ended in TECHNICAL:
                 found.append(ProbeResult(probe.probe, ProbeVerdict("failed", ended), ended))
@@ -397,12 +424,17 @@ def _executed_gold(folder: DataFolder, executor: str) -> dict[str, Execution]:
     path = folder.path / FILE
     if executor == SIMULATOR or not path.exists():
         return {}
-    every = (one for one in read_executions(path) if one.outcome == "ran" and one.executor == executor)
+    every = (
+        execution
+        for execution in read_executions(path)
+        if execution.outcome == "ran" and execution.executor == executor
+    )
     return {key_of(one.id): one for one in every}
 
 
 def _without_plants(made: Execution, probe: ActingProbe, ignore: Sequence[str]) -> Execution:
-    change, after = msgspec.structs.replace, made.state_after
+    change = msgspec.structs.replace
+    after = made.state_after
     return change(
         made,
         calls=tuple(change(call, result=probe.clean(call.result)) for call in made.calls),

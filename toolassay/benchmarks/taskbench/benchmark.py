@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolassay.benchmarks.benchmark import Benchmark, BenchmarkOptions, Entries, Entry, FolderFacts, late
-from toolassay.benchmarks.taskbench.options import AGENTS, ASKS, ROUGE_BACKENDS, PlanOptions, PlanScoring
+from toolassay.benchmarks.taskbench.options import AGENTS, PlanOptions, PlanScoring
 from toolassay.console.screen import SILENT
 from toolassay.evaluation.item_detail import About
-from toolassay.extras import Option
 from toolassay.files.data_files import sha256_of
 from toolassay.records.data_folder import DataFolder
 
@@ -21,11 +19,6 @@ if TYPE_CHECKING:
     from toolassay.runs.work import Work
 
 _HERE = "toolassay.benchmarks.taskbench"
-_DEPENDENCY_TYPE = Option(
-    "dependency_type",
-    "Type of the links between tools [default: the one in benchmark.json, else resource].",
-    metavar="resource|temporal|schema",
-)
 
 
 def _domain(folder: DataFolder) -> str | None:
@@ -53,123 +46,6 @@ class TaskBench(Benchmark):
     options = BenchmarkOptions(
         run=PlanOptions,
         scoring=PlanScoring,
-        infer=(
-            _DEPENDENCY_TYPE,
-            Option("use_demos", "Number of demonstrations in the prompt.", int, minimum=0),
-            Option(
-                "demo_ids", "Ids of the labels to show as demonstrations, separated by commas.", listed=True
-            ),
-            Option("reformat", "Let a model rewrite answers that cannot be parsed as strict JSON.", bool),
-            Option("reformat_by", "Model for --reformat; self is the model under test."),
-            Option("tag", "Add demonstrations and reformatting to the name of the prediction folder.", bool),
-            Option("log_first_detail", "Print the first prompt and its answer.", bool),
-            Option(
-                "prompt",
-                "Built-in prompt. 'example' shows a short worked example instead of placeholders, "
-                "for small models.",
-                choices=("default", "example"),
-            ),
-            Option("prompt_template", "File with your own prompt template.", Path),
-            Option(
-                "ask",
-                "What to request of imported tools: a plan; calls: all native calls in one answer; tools: "
-                "native calls step by step, with results from --executor; react: the same with actions in "
-                "text. Predictions are in predictions_ASK [default: tools on imported tools, unless there is "
-                "a folder predictions; else plan].",
-                choices=ASKS,
-            ),
-            Option(
-                "agent_command",
-                "Also for WorkBench: run your own agent instead of a model, e.g. 'python my_agent.py'. --llm "
-                "names its predictions, in predictions_agents.",
-                metavar="COMMAND",
-            ),
-            Option(
-                "agent_version",
-                "Also for WorkBench: your name for the state of the agent, e.g. a commit, instead of the "
-                "content of its files. A run goes on with the same agent only.",
-                metavar="TEXT",
-            ),
-            Option(
-                "tools_in_context",
-                "Tools that a request shows: all; retrieved:K, the K best by BM25; retrieved:K:NAME, by an "
-                "installed retriever.",
-                metavar="all|retrieved:K",
-            ),
-            Option("allow_writes", "With --ask: permit tools that are not marked read-only.", bool),
-            Option(
-                "allow_tools",
-                "With --ask: run Python code of the data folder, or that --functions names.",
-                bool,
-            ),
-            Option("max_steps", "With --ask: maximum model answers per request.", int, minimum=1),
-            Option(
-                "max_seconds",
-                "With --ask: maximum seconds of the model answers to one request.",
-                float,
-                minimum=0,
-                above=True,
-            ),
-        ),
-        evaluate=(
-            Option(
-                "alignment",
-                "Score only the items that these critics accept (alignment_ids.json), or one split: "
-                "train, dev, test.",
-            ),
-            Option("splits", "Shapes to report: overall, single, chain, dag, all.", multiple=True, short="s"),
-            Option("n_tools", "Numbers of tools to report: overall, 1 to 10, all.", multiple=True, short="n"),
-            Option(
-                "mode",
-                "Groups to report. add: each split, then each number of tools; mul: every combination.",
-            ),
-            Option(
-                "metrics",
-                "Metrics: f1, ed, link, argument, rouge, bertscore, all.",
-                multiple=True,
-                short="m",
-                flag="metric",
-            ),
-            _DEPENDENCY_TYPE,
-            Option(
-                "prompting",
-                "Prompting method of the predictions; any other than cot skips the metrics of steps.",
-            ),
-            Option(
-                "keep",
-                "Line to score if an id has several; error: stop.",
-                choices=("first", "last", "error"),
-            ),
-            Option(
-                "rouge_backend",
-                "Implementation of ROUGE: built in, or the package rouge-score.",
-                choices=ROUGE_BACKENDS,
-            ),
-            Option("rouge_median", "Add ROUGE as published: the median of bootstrapped means.", bool),
-            Option(
-                "compat",
-                "Compute published numbers also where they are not meaningful: "
-                "resource tools with '_' in a name.",
-                choices=("published",),
-            ),
-            Option(
-                "bertscore_model",
-                "Model of BERTScore: a folder, or a name on the Hugging Face hub, which may be downloaded "
-                "[default: roberta-large if on this disk].",
-            ),
-            Option(
-                "bertscore_layers",
-                "Layers of the model to run [default: the known best number, or all].",
-                int,
-                minimum=1,
-            ),
-            Option(
-                "bertscore_device",
-                "Device for BERTScore [default: cuda if available, else cpu].",
-                choices=("cpu", "cuda", "mps"),
-            ),
-            Option("bertscore_cache", "Cache BERTScores on disk.", bool),
-        ),
         help_notes={
             "max_tokens": "2000",
             "structured": "false, to be comparable with published figures",

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import click
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from toolassay.benchmarks.taskbench.scoring.scored_rows import COLUMNS, SCORES, PlanMetric
-from toolassay.cli import options
+from toolassay.cli.command import command
 from toolassay.cli.score_tables import baselines_last, print_marks, print_table, shown
 from toolassay.cli.screen import SCREEN, show
 from toolassay.console.screen import console
 from toolassay.console.tables import UNKNOWN, Cell, Table, percent, whole_percent
+from toolassay.declarations import Option
 from toolassay.evaluation.evaluation import Evaluation, FolderEvaluation
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.metrics_file import MetricsGroup
@@ -67,7 +66,8 @@ def group_table(
     ]
     columns = _columns(rows, set(evaluation.asked), width)
     table = _table(f"Scores of {model}", "group", columns, rows, width, with_caption=with_caption)
-    table.columns[0].no_wrap, table.columns[0].max_width = True, None
+    table.columns[0].no_wrap = True
+    table.columns[0].max_width = None
     return table
 
 
@@ -120,7 +120,8 @@ def _table(
     cells: list[list[str | Cell]] = []
     has_compat = any(row.group.numbers["all_samples"] is not None for row in rows)
     for row in rows:
-        strict, counts = row.group.strict, row.group.counts
+        strict = row.group.strict
+        counts = row.group.counts
         assert counts is not None  # of scores that this version made
         scored, samples = (row.group.numbers[key] for key in ("node_supports", "all_samples"))
         both: list[list[str | Cell]] = [
@@ -193,7 +194,7 @@ def print_scores(evaluations: Sequence[FolderEvaluation]) -> None:
         name for name, one in scores.items() if len(one.groups) > 1 or OVERALL_GROUP not in one.groups
     ]
     side_by_side = len(scores) > 1 or not by_group
-    if scores and side_by_side and all(OVERALL_GROUP in one.groups for one in scores.values()):
+    if scores and side_by_side and all(OVERALL_GROUP in score.groups for score in scores.values()):
         table = model_table(scores, width=width, with_caption=not by_group)
         print_table(table, terminal)
     for name in by_group:
@@ -217,31 +218,40 @@ def print_stability(evaluations: Sequence[FolderEvaluation]) -> None:
         )
 
 
-@click.command("taskbench")
-@options.path("data_dir", "The data folder; created if missing.", required=True)
-@options.choice(
-    "domain",
-    ["huggingface", "multimedia", "dailylifeapis"],
-    "Which of the three domains to import.",
-    required=True,
-)
-@options.option("hub", "Data set on the Hugging Face hub.", default="microsoft/Taskbench")
-@options.option("revision", "Branch, tag or commit of the data set [default: the newest].")
-@click.option(
-    "--from",
-    "--folder",
-    "folder",
-    type=options.PATH,
-    default=None,
-    help="Local folder with the files of the data set, instead of the hub.",
-)
-@options.option("file", "File with the labels, e.g. improved.parquet.")
-@options.path("tools", "A tool_desc.json [default: the one beside the data, else the one of this checkout].")
-def import_command(data_dir: Path, **settings: Any) -> None:
+@command("taskbench")
+def import_command(
+    data_dir: Annotated[Path, Option("The data folder; created if missing.", common=True)],
+    domain: Annotated[
+        Literal["huggingface", "multimedia", "dailylifeapis"],
+        Option("Which of the three domains to import.", common=True),
+    ],
+    hub: Annotated[str, Option("Data set on the Hugging Face hub.")] = "microsoft/Taskbench",
+    revision: Annotated[
+        str | None, Option("Branch, tag or commit of the data set [default: the newest].")
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        Option("Local folder with the files of the data set, instead of the hub.", flags=("--from",)),
+    ] = None,
+    file: Annotated[str | None, Option("File with the labels, e.g. improved.parquet.")] = None,
+    tools: Annotated[
+        Path | None,
+        Option("A tool_desc.json [default: the one beside the data, else the one of this checkout]."),
+    ] = None,
+) -> None:
     """Import TaskBench from its repository or the hub: JSON, JSON Lines, Parquet, or a saved data set.
 
     The hub needs an extra; in the checkout: pip install '.[hub]'.
     """
     from toolassay.benchmarks.taskbench.importing import import_taskbench
 
-    import_taskbench(data_dir, screen=SCREEN, **settings)
+    import_taskbench(
+        data_dir,
+        domain=domain,
+        hub=hub,
+        revision=revision,
+        folder=folder,
+        file=file,
+        tools=tools,
+        screen=SCREEN,
+    )

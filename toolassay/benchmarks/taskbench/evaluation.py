@@ -44,9 +44,8 @@ from toolassay.plans.normalised_plan import PlanReader
 from toolassay.records.data_folder import DataFolder, Say
 from toolassay.records.dataset import LastLabels
 from toolassay.records.requests import Chosen, Requests, key_of, read_ids
-from toolassay.runs import recorded_settings
 from toolassay.runs.journal import Journal
-from toolassay.runs.manifest import JOURNAL
+from toolassay.runs.manifest import JOURNAL, recorded_settings
 from toolassay.runs.trials import Trial, fingerprint
 from toolassay.tools.library import ToolLibrary
 
@@ -63,12 +62,15 @@ def _retrieval(job: ScoringJob) -> dict[str, Any]:
 
     if not (context := context_of(job.run)):
         return {}
-    reader, shares, clusters = PlanReader(job.library, job.dependency_type), array("d"), array("q")
+    reader = PlanReader(job.library, job.dependency_type)
+    shares = array("d")
+    clusters = array("q")
     with Journal(job.run / JOURNAL, read_only=True) as journal:
         for _, label in LastLabels(job.labels):
             if str(label["id"]) in job.excluded or not job.keeps(label["id"]):
                 continue
-            gold, offered = reader.plan(label), entry_of(journal, request_of_label(label)).offered
+            gold = reader.plan(label)
+            offered = entry_of(journal, request_of_label(label)).offered
             if gold is not None and gold.names and offered is not None:
                 shares.append(len(set(gold.names) & set(offered)) / len(set(gold.names)))
                 clusters.append(cluster_of(label))
@@ -288,7 +290,8 @@ def evaluate_plans(folder: DataFolder, scoring: ScoringSettings, own: PlanScorin
 def _axis(numbers: Mapping[str, Any]) -> Axis:
     """Exact matches, and repeats of them."""
     strict = numbers["strict"]
-    items, right = strict.get("n_labels", strict["n_expected"]), Interval.of(strict["exact_match"])
+    items = strict.get("n_labels", strict["n_expected"])
+    right = Interval.of(strict["exact_match"])
     return Axis(items, right, numbers.get("stability"))
 
 

@@ -54,9 +54,8 @@ from toolassay.plans.normalised_plan import Plan, PlanReader, published_argument
 from toolassay.records.data_folder import DataFolder, Say
 from toolassay.records.dataset import LastLabels, read_labels, repository_form
 from toolassay.records.requests import Requests, key_of
-from toolassay.runs import recorded_settings
 from toolassay.runs.journal import Journal
-from toolassay.runs.manifest import JOURNAL
+from toolassay.runs.manifest import JOURNAL, recorded_settings
 from toolassay.runs.trials import Trial
 from toolassay.tools.library import ToolLibrary
 
@@ -83,7 +82,8 @@ Record = Mapping[str, Any]
 
 
 def _plans(folder: DataFolder, path: Path, say: Say, as_label: Callable[[Record], Record | None]) -> PlanSet:
-    library, records = folder.library(say=say), LastLabels(path)
+    library = folder.library(say=say)
+    records = LastLabels(path)
     kind = folder.dependency_type(None, library=library, say=say)
 
     def planned(record: Record) -> PlannedItem:
@@ -142,7 +142,9 @@ def plan_answers(
     folder: DataFolder, predictions: Path, llm: str, only: Collection[str] | None = None
 ) -> Iterator[tuple[str, ItemAnswer]]:
     """What a model planned for each request with a label, or for those with some ids."""
-    reader, trial, library = _reader(folder), Trial(predictions, llm), folder.library()
+    reader = _reader(folder)
+    trial = Trial(predictions, llm)
+    library = folder.library()
     journal_file = trial.run_folder / JOURNAL
     with contextlib.ExitStack() as stack:
         lines = stack.enter_context(LineIndex(trial.output, fix=made_by("infer")))
@@ -169,7 +171,8 @@ def plan_answers(
             request = request_of_label(label)
             entry = PlanEntry() if journal is None else entry_of(journal, request)
             answer = _answer(reader, gold, label, found.result, entry.response, executed)
-            made, ran = execution(str(label["id"])), gold_execution(str(label["id"]))
+            made = execution(str(label["id"]))
+            ran = gold_execution(str(label["id"]))
             more = _ran(made, "Plan, executed")
             if made is not None and ran is not None:
                 harm = _harmful(ran, compared_execution(made, ignore), library)
@@ -351,7 +354,8 @@ def drawn_plans(
             back[own] = place
     labels = [f"extra {place}" if own == UNMATCHED else str(own) for place, own in enumerate(matched)]
     gold_labels = [str(place) for place in range(len(gold.names))]
-    gold_links, links = _links(gold), _links(predicted)
+    gold_links = _links(gold)
+    links = _links(predicted)
     moved = {(matched[a], matched[b]) for a, b in links}
     return (
         DrawnPlan(

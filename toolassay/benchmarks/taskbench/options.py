@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from toolassay.benchmarks.benchmark import AGENT_COMMAND, AGENT_VERSION
+from toolassay.benchmarks.registry import EXECUTOR_OPTIONS, executor_names
+from toolassay.declarations import Option
 from toolassay.errors import UsageError
+from toolassay.graph.tool_graph import DEPENDENCY_TYPE
 from toolassay.prompts.templates import Wording, check_wording
 
 if TYPE_CHECKING:
     from toolassay.engines import Engine
     from toolassay.episodes.own_agent import AgentFunction
-    from toolassay.evaluation.line_index import Keep
     from toolassay.metrics.bertscore import BertScore
 
-ROUGE_BACKENDS = ("builtin", "rouge-score")
 ASKS = ("plan", "calls", "tools", "react")
 AGENTS = "agents"
 """The way of asking with `agent_command`."""
@@ -26,55 +28,81 @@ _OF_CALLS = ("executor", "executor_options", "allow_writes", "allow_tools", "max
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """Options of `infer` for TaskBench folders.
+    """Options of `infer` for TaskBench folders."""
 
-    Attributes:
-        dependency_type: "resource", "temporal" or "schema"; None for the type in `benchmark.json`.
-        use_demos: Number of demonstrations in the prompt.
-        demo_ids: Ids of the labels to show as demonstrations; empty for the first of each shape.
-        reformat: Let a model rewrite answers that cannot be parsed as strict JSON.
-        reformat_by: Model for `reformat`; "self" is the model under test.
-        tag: Add demonstrations and reformatting to the name of the prediction folder, as published.
-        log_first_detail: Print the first prompt and its answer.
-        prompt: Built-in prompt: "default", or "example", which shows a short worked example instead of
-            placeholders, for small models.
-        prompt_template: File with another prompt template.
-        ask: What is requested: a "plan"; "calls", all native calls in one answer; "tools", native calls step
-            by step with their results; "react", actions in text; "agents", an agent of the user's. All but
-            "plan" need imported tools. None: "tools" for a served model on imported tools without plans of
-            models, else "plan".
-        agent_command: Command line of an agent to run instead of a model, or an `AgentFunction`.
-        agent_version: Name of the state of the agent, which stands for the content of its files; None for
-            that.
-        executor: What makes the calls of "tools", "react" and "agents".
-        executor_options: Its options object; None for the defaults.
-        allow_writes: Permit tools that are not marked read-only.
-        allow_tools: Permit Python code of the data folder, or that an option of the executor names.
-        max_steps: Maximum model answers per request.
-        max_seconds: Maximum seconds of all answers to a request; of an agent, of its whole work.
-        tools_in_context: Tools that a request shows: "all"; "retrieved:K", the K best by BM25;
-            "retrieved:K:NAME", those of an installed retriever.
-    """
-
-    dependency_type: str | None = None
-    use_demos: int = 0
-    demo_ids: Sequence[str] = ()
-    reformat: bool = False
-    reformat_by: str = "self"
-    tag: bool = False
-    log_first_detail: bool = False
-    prompt: str = "default"
-    prompt_template: Path | None = None
-    ask: str | None = None
-    agent_command: str | AgentFunction | None = None
-    agent_version: str | None = None
-    executor: str = "simulate"
-    executor_options: Any = None
-    allow_writes: bool = False
-    allow_tools: bool = False
-    max_steps: int = 20
-    max_seconds: float = 120.0
-    tools_in_context: str = "all"
+    dependency_type: Annotated[str | None, DEPENDENCY_TYPE] = None
+    use_demos: Annotated[int, Option("Number of demonstrations in the prompt.", minimum=0)] = 0
+    demo_ids: Annotated[
+        Sequence[str],
+        Option("Ids of the labels to show as demonstrations, separated by commas.", listed=True),
+    ] = ()
+    reformat: Annotated[bool, Option("Let a model rewrite answers that cannot be parsed as strict JSON.")] = (
+        False
+    )
+    reformat_by: Annotated[str, Option("Model for --reformat; self is the model under test.")] = "self"
+    tag: Annotated[
+        bool,
+        Option("Add demonstrations and reformatting to the name of the prediction folder, as published."),
+    ] = False
+    log_first_detail: Annotated[bool, Option("Print the first prompt and its answer.")] = False
+    prompt: Annotated[
+        Literal["default", "example"],
+        Option(
+            "Built-in prompt. 'example' shows a short worked example instead of placeholders, for small "
+            "models."
+        ),
+    ] = "default"
+    prompt_template: Annotated[Path | None, Option("File with your own prompt template.")] = None
+    ask: Annotated[
+        str | None,
+        Option(
+            "What to request of imported tools: a plan; calls: all native calls in one answer; tools: native "
+            "calls step by step, with results from --executor; react: the same with actions in text. "
+            "Predictions are in predictions_ASK [default: tools on imported tools, unless there is a folder "
+            "predictions; else plan].",
+            choices=(*ASKS, AGENTS),
+            metavar="|".join(ASKS),
+            common=True,
+        ),
+    ] = None
+    agent_command: Annotated[str | AgentFunction | None, AGENT_COMMAND] = None
+    agent_version: Annotated[str | None, AGENT_VERSION] = None
+    tools_in_context: Annotated[
+        str,
+        Option(
+            "Tools that a request shows: all; retrieved:K, the K best by BM25; retrieved:K:NAME, by an "
+            "installed retriever.",
+            metavar="all|retrieved:K",
+        ),
+    ] = "all"
+    max_steps: Annotated[int, Option("With --ask: maximum model answers per request.", minimum=1)] = 20
+    max_seconds: Annotated[
+        float,
+        Option(
+            "With --ask: maximum seconds of the model answers to one request; of an agent, of its whole "
+            "work.",
+            minimum=0,
+            above=True,
+        ),
+    ] = 120.0
+    executor: Annotated[
+        str,
+        Option(
+            "With --ask: where calls run.",
+            choices=executor_names,
+            section="Executors",
+            common=True,
+        ),
+    ] = "simulate"
+    executor_options: Annotated[Any, EXECUTOR_OPTIONS] = None
+    allow_writes: Annotated[
+        bool,
+        Option("Permit tools that are not marked read-only.", section="Executors"),
+    ] = False
+    allow_tools: Annotated[
+        bool,
+        Option("Run Python code of the data folder, or that --functions names.", section="Executors"),
+    ] = False
 
     def __post_init__(self) -> None:
         """Check that the options fit the way of asking.
@@ -84,8 +112,6 @@ class PlanOptions:
         """
         if self.agent_command is not None:
             object.__setattr__(self, "ask", AGENTS)
-        if self.ask not in (None, *ASKS) and self.agent_command is None:
-            raise UsageError(f"unknown --ask '{self.ask}'", fix=f"choose from {', '.join(ASKS)}")
         unfit = () if self.ask is None else _OF_CALLS if self.ask == "plan" else _OF_PLANS
         for name in self.given(unfit):
             raise UsageError(f"--{name} does not apply to --ask {self.ask}", fix="omit it")
@@ -123,55 +149,78 @@ class PlanScoring:
     """Options of `evaluate` for TaskBench folders.
 
     Attributes:
-        alignment: Score only the items that these critics accept, or one split: "train", "dev" or "test".
-        splits: Shapes to report: overall, single, chain, dag or all.
-        n_tools: Numbers of tools to report: overall, 1 to 10, or all.
-        mode: Groups to report: "add" (each split, then each number of tools) or "mul" (every combination).
-        metrics: f1, ed, link, argument, rouge, bertscore, registered metrics, or all.
-        dependency_type: "resource", "temporal" or "schema"; None for the type in `benchmark.json`.
-        prompting: Prompting method of the predictions; any other than "cot" skips the metrics of steps.
-        keep: Line to score if an id has several: "first" or "last"; "error" stops there.
-        rouge_median: Add the median of bootstrapped means to each ROUGE, as in the published files.
-        compat: "published" computes the published numbers also where they are not meaningful: for resource
-            tools with an underscore in their names.
-        bertscore_model: Model of BERTScore: a folder, or a name on the Hugging Face hub, which may be
-            downloaded; None for roberta-large if it is on this disk.
-        bertscore_layers: Number of layers to run; None for the known best number, or all.
-        bertscore_device: "cpu", "cuda" or "mps"; None for cuda if available, else cpu.
-        bertscore_cache: Cache BERTScores in the user's cache folder.
         with_bertscore: Whether to compute BERTScore.
         resamples: Number of bootstrap resamples for the strict intervals.
         seed: Random seed of the bootstrap.
-        rouge_backend: "rouge-score" computes ROUGE with that package, the reference of the built-in ROUGE.
-
-    Raises:
-        UsageError: An unknown backend.
     """
 
-    alignment: str | None = None
-    splits: Sequence[str] = ("overall",)
-    n_tools: Sequence[str | int] = ("overall",)
-    mode: str = "add"
-    metrics: Sequence[str] = ("all",)
-    dependency_type: str | None = None
-    prompting: str = "cot"
-    keep: Keep = "last"
-    rouge_median: bool = False
-    compat: Literal["published"] | None = None
-    bertscore_model: str | Path | None = None
-    bertscore_layers: int | None = None
-    bertscore_device: str | None = None
-    bertscore_cache: bool = True
+    alignment: Annotated[
+        str | None,
+        Option(
+            "Score only the items that these critics accept (alignment_ids.json), or one split: train, dev, "
+            "test."
+        ),
+    ] = None
+    splits: Annotated[
+        Sequence[str],
+        Option("Shapes to report: overall, single, chain, dag, all.", flags=("-s",), common=True),
+    ] = ("overall",)
+    n_tools: Annotated[
+        Sequence[str | int],
+        Option("Numbers of tools to report: overall, 1 to 10, all.", flags=("-n",), common=True),
+    ] = ("overall",)
+    mode: Annotated[
+        Literal["add", "mul"],
+        Option("Groups to report. add: each split, then each number of tools; mul: every combination."),
+    ] = "add"
+    metrics: Annotated[
+        Sequence[str],
+        Option(
+            "Metrics: f1, ed, link, argument, rouge, bertscore, registered ones, all.",
+            flags=("--metric", "-m"),
+            common=True,
+        ),
+    ] = ("all",)
+    dependency_type: Annotated[str | None, DEPENDENCY_TYPE] = None
+    prompting: Annotated[
+        str,
+        Option("Prompting method of the predictions; any other than cot skips the metrics of steps."),
+    ] = "cot"
+    keep: Annotated[
+        Literal["first", "last", "error"], Option("Line to score if an id has several; error: stop.")
+    ] = "last"
+    rouge_median: Annotated[bool, Option("Add ROUGE as published: the median of bootstrapped means.")] = False
+    compat: Annotated[
+        Literal["published"] | None,
+        Option(
+            "Compute published numbers also where they are not meaningful: resource tools with '_' in a name."
+        ),
+    ] = None
+    bertscore_model: Annotated[
+        str | Path | None,
+        Option(
+            "Model of BERTScore: a folder, or a name on the Hugging Face hub, which may be downloaded "
+            "[default: roberta-large if on this disk]."
+        ),
+    ] = None
+    bertscore_layers: Annotated[
+        int | None,
+        Option("Layers of the model to run [default: the known best number, or all].", minimum=1),
+    ] = None
+    bertscore_device: Annotated[
+        str | None,
+        Option(
+            "Device for BERTScore [default: cuda if available, else cpu].", choices=("cpu", "cuda", "mps")
+        ),
+    ] = None
+    bertscore_cache: Annotated[bool, Option("Cache BERTScores on disk.")] = True
     with_bertscore: bool = True
     resamples: int = 1000
     seed: int = 0
-    rouge_backend: Literal["builtin", "rouge-score"] = "builtin"
-
-    def __post_init__(self) -> None:
-        if self.rouge_backend not in ROUGE_BACKENDS:
-            raise UsageError(
-                f"no rouge_backend '{self.rouge_backend}'", fix=f"choose from {', '.join(ROUGE_BACKENDS)}"
-            )
+    rouge_backend: Annotated[
+        Literal["builtin", "rouge-score"],
+        Option("Implementation of ROUGE: built in, or the package rouge-score."),
+    ] = "builtin"
 
     def bertscore_on(self, engine: Engine | None) -> BertScore | None:
         """The BERTScore scorer, on an engine or in this process; None if BERTScore is not selected."""

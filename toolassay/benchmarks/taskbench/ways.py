@@ -8,7 +8,7 @@ from toolassay.benchmarks.taskbench.options import ASKS, PlanOptions
 from toolassay.evaluation.places import default_predictions
 from toolassay.models.registry import is_served
 from toolassay.records.data_folder import DataFolder
-from toolassay.runs import recorded_settings
+from toolassay.runs.manifest import recorded_settings
 from toolassay.runs.settings import PREDICTIONS, RunSettings
 from toolassay.runs.trials import Trial
 

@@ -59,11 +59,11 @@ from toolassay.prompts.templates import Wording, read_template
 from toolassay.records.data_folder import DataFolder
 from toolassay.records.dataset import Request
 from toolassay.records.requests import Chosen, Requests, key_of, request_fingerprint
-from toolassay.runs import Journal, changes, recorded_settings
 from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.items import OVERFLOW, preview_items, recorded_answers
-from toolassay.runs.manifest import MAX_TOKENS, RetryPlan
+from toolassay.runs.journal import Journal
+from toolassay.runs.manifest import MAX_TOKENS, RetryPlan, changes, recorded_settings
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import hashes
 from toolassay.runs.settings import PREDICTIONS, RunSettings
@@ -86,7 +86,8 @@ def adopt_predictions(output: Path, requests: Iterable[Request], journal: Journa
     """
     lacking = {key for key, line in _lines_not_in_journal(output, journal) if _request_text(line) is None}
     texts = {key: one.text for one in requests if (key := key_of(one.id)) in lacking} if lacking else {}
-    kept, adopted = journal.path.with_name("adopted.jsonl"), 0
+    kept = journal.path.with_name("adopted.jsonl")
+    adopted = 0
     for key, line in _lines_not_in_journal(output, journal):
         if not kept.exists():
             copy_file(output, kept)
@@ -153,19 +154,22 @@ class PlanSource:
         Raises:
             UsageError: Files missing or malformed, or options that do not fit.
         """
-        wording, template = own.wording(), own.prompt_template
+        wording = own.wording()
+        template = own.prompt_template
         graph = graph_of(folder, own.dependency_type, say=screen.say)
         library = graph.library
         if template is not None and folder.tool_desc.exists():
             library = ToolLibrary.load(folder.tool_desc, normalise_types=False)  # the published lines
         text = None if template is None else read_template(template, REQUIRED)
-        requests, demos = requests_of(folder, screen), choose_demos(folder.data, own.use_demos, own.demo_ids)
+        requests = requests_of(folder, screen)
+        demos = choose_demos(folder.data, own.use_demos, own.demo_ids)
         return cls(graph, requests, demos, wording, text, library)
 
     @property
     def prompt(self) -> PlanPrompt:
         """The prompt with the tools and demonstrations of the folder."""
-        kind, template = self.graph.dependency_type, self.template
+        kind = self.graph.dependency_type
+        template = self.template
         return PlanPrompt(self.library, kind, demos=self.demos, wording=self.wording, template=template)
 
 
@@ -183,8 +187,12 @@ class PlanWork(Work):
     """
 
     def __init__(self, folder: DataFolder, source: PlanSource, run: RunSettings, own: PlanOptions) -> None:
-        self._folder, self._source, self._run, self._own = folder, source, run, own
-        ids, limit = run.choices.chosen_ids, run.choices.limit
+        self._folder = folder
+        self._source = source
+        self._run = run
+        self._own = own
+        ids = run.choices.chosen_ids
+        limit = run.choices.limit
         is_whole = ids is None and limit is None
         self._chosen: Requests | Chosen = (
             source.requests if is_whole else Chosen(source.requests, ids=ids, limit=limit)
@@ -218,7 +226,9 @@ class PlanWork(Work):
     @cached_property
     def facts(self) -> WorkFacts:
         """Settings and hashes of the run; one item is one request."""
-        folder, graph, structured = self._folder, self._source.graph, self._run.model.structured or False
+        folder = self._folder
+        graph = self._source.graph
+        structured = self._run.model.structured or False
         prompt = self._source.prompt
         prompt_hash = hashlib.sha256(prompt.text.encode("utf-8", "surrogatepass")).hexdigest()
         settings: dict[str, Any] = {
@@ -275,7 +285,8 @@ class PlanWork(Work):
     def items(self) -> PlanItems:
         """The work on single requests."""
         schema = json_schema("plan", self._schema) if self._run.model.structured else {}
-        source, show = self._source, self._show if self._own.log_first_detail else None
+        source = self._source
+        show = self._show if self._own.log_first_detail else None
         parameters = {**self._parameters, **schema}
         return PlanItems(source.graph, source.prompt, parameters, self._helper, show, self._choose)
 
@@ -292,7 +303,7 @@ class PlanWork(Work):
         """Write one line per answered request, in the order of the requests."""
         outcomes: Counter[str] = Counter()
         kind = self._source.graph.dependency_type
-        self._calling = sum(bool(entry_of(journal, one).tool_calls) for one in self._source.requests)
+        self._calling = sum(bool(entry_of(journal, request).tool_calls) for request in self._source.requests)
         lines = _counted(prediction_lines(self._source.requests, journal, kind), outcomes)
         first = next(lines, None)
         if first is None:
@@ -371,7 +382,9 @@ class CallWork(PlanWork):
     @property
     def items(self) -> CallItems:  # type: ignore[override]
         """The work on single requests."""
-        own, graph, executor = self._own, self._source.graph, self._executor
+        own = self._own
+        graph = self._source.graph
+        executor = self._executor
         context = ExecutionContext(self._folder, graph.library, allow_tools=own.allow_tools)
         options = own.executor_options or executor.options()
         return CallItems(
@@ -401,7 +414,9 @@ class CallWork(PlanWork):
     @cached_property
     def facts(self) -> WorkFacts:
         """Settings and hashes of the run; one item is one request."""
-        own, items, facts = self._own, self.items, super().facts
+        own = self._own
+        items = self.items
+        facts = super().facts
         shown = [items.system(items.tools), *(tool.to_openai() for tool in items.tools)]
         prompt_hash = hashlib.sha256(json.dumps(shown).encode()).hexdigest()
         limits = {"max_steps": own.max_steps, "max_seconds": own.max_seconds, "executor": own.executor}
@@ -427,7 +442,8 @@ class CallWork(PlanWork):
         """Write also the executions of an agent: what its calls returned and changed."""
         written = super().write(output, journal)
         if written.lines and self._own.ask != "calls":
-            path, items = output.parent / "executions" / f"{output.stem}.jsonl", self.items
+            path = output.parent / "executions" / f"{output.stem}.jsonl"
+            items = self.items
             refuse_links(path.parent)
             write_json_lines(path, map(msgspec.to_builtins, self._executions(items, journal)))
         return written

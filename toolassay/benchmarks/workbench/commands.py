@@ -6,18 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 from msgspec import convert
 
 from toolassay.benchmarks.workbench.benchmark import BENCHMARK
-from toolassay.cli import options
+from toolassay.cli.command import command
 from toolassay.cli.options import CommandGroup
 from toolassay.cli.score_tables import baselines_last, print_marks, print_table, shown
 from toolassay.cli.screen import SCREEN, show
 from toolassay.console.tables import Table, money, percent, percent_interval, seconds
 from toolassay.console.text_formatting import count_of
+from toolassay.declarations import Option
 from toolassay.runs.outcomes import AskedCounts
 
 if TYPE_CHECKING:
@@ -25,32 +26,38 @@ if TYPE_CHECKING:
     from toolassay.evaluation.evaluation import FolderEvaluation
 
 
-_FOLDER = BENCHMARK.about.default_folder
-_data_dir = options.path("data_dir", "Data folder with the sandbox and the tasks.", default=_FOLDER)
-_allow_tools = options.flag("allow_tools", "Run the tools.py of the data folder, which is Python code.")
+_FOLDER = Path(BENCHMARK.about.default_folder)
+_DataDir = Annotated[
+    Path, Option("Data folder with the sandbox and the tasks.", command_default=_FOLDER, common=True)
+]
+_AllowTools = Annotated[
+    bool, Option("Run the tools.py of the data folder, which is Python code.", common=True)
+]
 
 
 @click.group("workbench", cls=CommandGroup)
-def command() -> None:
+def group() -> None:
     """Evaluate agents that change the databases of a workplace."""
 
 
-@command.command("generate")
-@options.path("data_dir", "Output folder.", default=_FOLDER)
-@options.option("seed", "Random seed; a seed gives identical files, -1 draws one.", type=int, default=0)
-def generate(data_dir: Path, seed: int) -> None:
+@command("generate", group=group)
+def generate(
+    data_dir: Annotated[Path, Option("Output folder.", command_default=_FOLDER)],
+    seed: Annotated[int, Option("Random seed; a seed gives identical files, -1 draws one.")] = 0,
+) -> None:
     """Generate a workplace and 690 tasks with ground truth, each verified by running its calls."""
     from toolassay.benchmarks.workbench.workplace_stages import generate_workbench
 
     generate_workbench(data_dir, seed=seed, screen=SCREEN)
 
 
-@command.command("new")
-@click.argument("name", type=options.PATH)
-@options.path("sandbox", "Your SQLite file, which is copied.")
-@options.path("tools", "Your Python file of tools; needs --sandbox.")
-@options.path("tasks", "Your tasks in JSON Lines; needs --tools.")
-def new(name: Path, sandbox: Path | None, tools: Path | None, tasks: Path | None) -> None:
+@command("new", group=group)
+def new(
+    name: Annotated[Path, Option(positional=True, metavar="NAME")],
+    sandbox: Annotated[Path | None, Option("Your SQLite file, which is copied.")] = None,
+    tools: Annotated[Path | None, Option("Your Python file of tools; needs --sandbox.")] = None,
+    tasks: Annotated[Path | None, Option("Your tasks in JSON Lines; needs --tools.")] = None,
+) -> None:
     """Create your own workplace in the folder NAME; without files, a small example."""
     from toolassay.benchmarks.workbench.workplace_stages import new_workplace
 
@@ -64,10 +71,10 @@ def new(name: Path, sandbox: Path | None, tools: Path | None, tasks: Path | None
     show(f"  toolassay evaluate --data_dir {quote(str(name))} --llm MODEL --allow_tools")
 
 
-@command.command("check")
-@click.argument("folder", type=options.PATH)
-@_allow_tools
-def check(folder: Path, allow_tools: bool) -> None:
+@command("check", group=group)
+def check(
+    folder: Annotated[Path, Option(positional=True, metavar="FOLDER")], allow_tools: _AllowTools = False
+) -> None:
     """Run the ground truth of every task of your own workplace and show what it changes."""
     from toolassay.benchmarks.workbench.workplace_stages import check_workplace
 
@@ -82,18 +89,17 @@ def _show_effects(effects: Sequence[Effect]) -> None:
     show(f"{count_of(len(effects), 'task')}, {count_of(warnings, 'warning') if warnings else 'all fine'}")
 
 
-@command.command("evaluate")
-@_data_dir
-@options.path("results", "Result file, or a folder of result files.", required=True)
-@options.choice(
-    "mode",
-    ["compat", "strict"],
-    "compat: the published verdicts; strict: compare the changes to the databases.",
-    default="compat",
-)
-@options.path("out", "Output folder for verdicts.jsonl and metrics.json.", required=True)
-@_allow_tools
-def evaluate(data_dir: Path, results: Path, mode: str, out: Path, allow_tools: bool) -> None:
+@command("evaluate", group=group)
+def evaluate(
+    data_dir: _DataDir,
+    results: Annotated[Path, Option("Result file, or a folder of result files.")],
+    out: Annotated[Path, Option("Output folder for verdicts.jsonl and metrics.json.")],
+    mode: Annotated[
+        Literal["compat", "strict"],
+        Option("compat: the published verdicts; strict: compare the changes to the databases."),
+    ] = "compat",
+    allow_tools: _AllowTools = False,
+) -> None:
     """Score result files in the published format."""
     from toolassay.benchmarks.workbench.workplace_stages import evaluate_results
 
@@ -128,12 +134,13 @@ def _agents_table(found: Iterable[Mapping[str, Any]]) -> Table:
     return Table(["model", "tools", "tasks", *_SHARES.values()], rows, align="nnr")
 
 
-@command.command("replay")
-@_data_dir
-@options.path("calls", "JSON Lines file with sequences of calls.", required=True)
-@options.path("out", "Output file: the same lines with the result of each call.", required=True)
-@_allow_tools
-def replay(data_dir: Path, calls: Path, out: Path, allow_tools: bool) -> None:
+@command("replay", group=group)
+def replay(
+    data_dir: _DataDir,
+    calls: Annotated[Path, Option("JSON Lines file with sequences of calls.")],
+    out: Annotated[Path, Option("Output file: the same lines with the result of each call.")],
+    allow_tools: _AllowTools = False,
+) -> None:
     """Execute recorded calls, each sequence on a fresh sandbox."""
     from toolassay.benchmarks.workbench.workplace_stages import replay as replay_stage
 
@@ -151,7 +158,8 @@ def print_agent_scores(evaluations: Sequence[FolderEvaluation]) -> None:
     has_compat = any(result.whole["compat"] is not None for result in evaluations)  # not of own workplaces
     rows: list[tuple[str, ...]] = []
     for result in baselines_last(evaluations):
-        strict, compat = result.whole["strict"], result.whole["compat"]
+        strict = result.whole["strict"]
+        compat = result.whole["compat"]
         whole = {"n": strict["n_scored"], **strict["intervals"]}
         for name, found in {**strict["intervals_by_group"], "all": whole}.items():
             published = compat if compat is None or name == "all" else compat["by_group"].get(name)
@@ -165,9 +173,11 @@ def print_agent_scores(evaluations: Sequence[FolderEvaluation]) -> None:
             n = found["n"]
             usage: tuple[str, ...] = ("", "", "")
             if name == "all":
-                cost, used = result.whole["cost"], result.whole["latency"] or {}
+                cost = result.whole["cost"]
+                used = result.whole["latency"] or {}
                 usd = cost["usd_per_1000_tasks"] if cost else None
-                local, times = bool(used.get("local")), used.get("seconds_per_task", {})
+                local = bool(used.get("local"))
+                times = used.get("seconds_per_task", {})
                 usage = money(usd), *(seconds(times.get(at), local=local) for at in ("p50", "p95"))
             asked = convert(strict, AskedCounts).phrase if name == "all" else str(n)
             rows.append((shown(result), name, asked, *texts, *usage))

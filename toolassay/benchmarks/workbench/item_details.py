@@ -35,9 +35,8 @@ from toolassay.evaluation.item_detail import (
     drawn_in_order,
 )
 from toolassay.records.data_folder import DataFolder
-from toolassay.runs import recorded_settings
 from toolassay.runs.journal import Journal
-from toolassay.runs.manifest import JOURNAL
+from toolassay.runs.manifest import JOURNAL, recorded_settings
 from toolassay.runs.trials import Trial
 from toolassay.tools.results import is_refusal
 
@@ -62,27 +61,33 @@ def task_answers(
     except UsageError:
         sandbox = None
     toolset = PUBLISHED if sandbox is None else toolset_of(sandbox)
-    trial, judge = Trial(predictions, llm), None if sandbox is None else StrictJudge(sandbox)
+    trial = Trial(predictions, llm)
+    judge = None if sandbox is None else StrictJudge(sandbox)
     form = call_format((recorded_settings(trial.run_folder) or {}).get("agent", "native"))
     found = read_predictions(trial.output, tasks)
     with Journal(trial.run_folder / JOURNAL, read_only=True) as journal:
         for task in tasks:
             if task.id in found:
                 _, result = found[task.id]
-                error, calls = result.error, result.calls
+                error = result.error
+                calls = result.calls
                 verdict = None if judge is None else judge.verdict(calls, task.answer, error=error)
                 entry = journal.entry(task.id, AgentEntry)
                 made = trajectory_of(entry.messages, form)
-                gold, called = _calls(task.answer, toolset), _calls(result.calls, toolset)
-                sections, figures = [], None
+                gold = _calls(task.answer, toolset)
+                called = _calls(result.calls, toolset)
+                sections = []
+                figures = None
                 if made.steps:
                     steps = [_step(call, toolset) for call in made.calls]
                     figures = TrajectoryFigures.of(steps, gold, made.steps)
                     sections.append(figures.section("Calls and what came back", steps))
                 if verdict is not None and (verdict.unwanted or verdict.missing):
                     sections.append(_changes(verdict))
-                names, harm = [tool for tool, _ in called], _harmful(gold, called, verdict, toolset)
-                drawn, raw = drawn_in_order(gold, called), entry.response or None
+                names = [tool for tool, _ in called]
+                harm = _harmful(gold, called, verdict, toolset)
+                drawn = drawn_in_order(gold, called)
+                raw = entry.response or None
                 yield task.id, ItemAnswer(*drawn, names, raw, harm, sections, figures)
     if sandbox is not None:
         sandbox.close()
@@ -97,8 +102,10 @@ def task_trajectories(folder: DataFolder, predictions: Path, llm: str) -> Iterat
     trial = Trial(predictions, llm)
     settings = recorded_settings(trial.run_folder) or {}
     known = {name: settings[name] for name in ("agent", "toolkit") if name in settings}
-    agent, sandbox = WorkbenchAgentSettings(**known), open_workplace(folder.path)
-    form, toolset = call_format(agent.agent), toolset_of(sandbox)
+    agent = WorkbenchAgentSettings(**known)
+    sandbox = open_workplace(folder.path)
+    form = call_format(agent.agent)
+    toolset = toolset_of(sandbox)
     with Journal(trial.run_folder / JOURNAL, read_only=True) as journal:
         for task in read_tasks(folder.path):
             entry = entry_of(journal, task)
@@ -151,7 +158,8 @@ def _changes(verdict: StrictVerdict) -> Section:
 
 def _step(call: MadeCall, toolset: Toolset) -> AgentStep:
     """A call as the ground truth has it, where its tool and arguments are known."""
-    tool, arguments = toolset.find(call.name), call.arguments
+    tool = toolset.find(call.name)
+    arguments = call.arguments
     with suppress(ValueError):
         arguments = json.loads(call.arguments or "{}")
     if tool is not None and isinstance(arguments, dict):

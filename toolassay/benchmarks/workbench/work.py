@@ -48,10 +48,10 @@ from toolassay.models.errors import TIME_LIMIT
 from toolassay.plans.execution_record import ExecutedCall
 from toolassay.records.data_folder import DataFolder
 from toolassay.records.dataset import Request
-from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, replay_item
-from toolassay.runs.manifest import MAX_TOKENS
+from toolassay.runs.journal import Journal
+from toolassay.runs.manifest import MAX_TOKENS, recorded_settings
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import hashes
 from toolassay.runs.settings import PREDICTIONS, RunSettings
@@ -90,11 +90,12 @@ class OwnAgentTasks(WorkbenchTasks):
     async def answer(self, item: Task, ask: Ask) -> AgentEntry:
         """Let the agent work on a task; its request begins with the situation."""
         assert self.own is not None
-        sandbox, settings = self.sandbox, self.settings
+        sandbox = self.sandbox
+        settings = self.settings
         tools = settings.tools(item, toolset_of(sandbox))
         situation = system_prompt(sandbox, "native", tools, act=settings.act_without_confirmation)
         library = ToolLibrary(
-            [Tool(one.function_name, one.description, input_schema=one.parameters) for one in tools]
+            [Tool(tool.function_name, tool.description, input_schema=tool.parameters) for tool in tools]
         )
         sandbox.overwrites = False  # sent mail is appended, as in the strict judge's copies
         executor = OpenWorkplace(sandbox, ExecutionContext(DataFolder(Path()), library))
@@ -266,7 +267,8 @@ def workplace_work(folder: DataFolder, run: RunSettings, own: WorkplaceOptions, 
     parameters = {**run.model.parameters, **limit}
     agent = None
     if own.agent_command is not None:
-        agent, parameters = OwnAgent(run, own, folder.path, "agent", "resample", "max_steps"), {}
+        agent = OwnAgent(run, own, folder.path, "agent", "resample", "max_steps")
+        parameters = {}
     return WorkplaceWork(folder, settings, sandbox, tasks, chosen, parameters, own.allow_tools, agent)
 
 
@@ -306,7 +308,8 @@ def rerun_lines(
             return msgspec.structs.replace(entry, function_calls=call_texts(made_calls, toolset_of(sandbox)))
         # It must stop where the run did. One that its context or time ended made one more request, which got
         # no answer.
-        overflows, timed_out = entry.outcome == OVERFLOW, entry.limit == "time"
+        overflows = entry.outcome == OVERFLOW
+        timed_out = entry.limit == "time"
         end = ModelError(
             "the recorded conversation ends here",
             outcome=OVERFLOW if overflows else "not run",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,6 @@ from toolassay.executors.executor import (
     Environment,
     EnvironmentFailure,
     ExecutionContext,
-    Executor,
     OpenExecutor,
     Refusal,
     State,
@@ -22,12 +20,12 @@ from toolassay.executors.executor import (
 )
 from toolassay.executors.plan_run import PlannedItem, PlanSet
 from toolassay.executors.workspace import table_places
-from toolassay.extras import Option
 from toolassay.plans.call_plan import Argument, Call, CallPlan
 from toolassay.records.data_folder import DataFolder
 from toolassay.tools.library import Tool, ToolLibrary
 
 if TYPE_CHECKING:
+    from toolassay.benchmarks.workbench.executor import WorkplaceExecution
     from toolassay.benchmarks.workbench.sandbox import Sandbox
     from toolassay.benchmarks.workbench.tools import Toolset
 
@@ -40,7 +38,8 @@ class OpenWorkplace(OpenExecutor):
 
         from toolassay.benchmarks.workbench.tools import toolset_of
 
-        self._original, self._context = original, context
+        self._original = original
+        self._context = context
         self._toolset: Toolset = toolset_of(original)
         sandbox = hashlib.sha256(original.image()).hexdigest()[:16]
         self.identity = {"sandbox": sandbox, **original.edition.facts}
@@ -63,7 +62,9 @@ class OpenWorkplace(OpenExecutor):
 
 class _WorkplaceEnvironment:
     def __init__(self, sandbox: Sandbox, toolset: Toolset, context: ExecutionContext) -> None:
-        self._sandbox, self._toolset, self._limits = sandbox, toolset, context.limits
+        self._sandbox = sandbox
+        self._toolset = toolset
+        self._limits = context.limits
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
         """See `Environment.call`."""
@@ -138,45 +139,16 @@ def task_plans(folder: DataFolder, *, allow_tools: bool = False) -> PlanSet:
     return PlanSet(library, len(tasks), lambda: map(planned, tasks))
 
 
-@dataclass(frozen=True)
-class WorkplaceExecution:
-    """Options of the executor.
+@asynccontextmanager
+async def open_workplace_executor(
+    context: ExecutionContext, options: WorkplaceExecution
+) -> AsyncIterator[OpenExecutor]:
+    """Load the sandbox of `WorkplaceExecutor`.
 
-    Attributes:
-        workplace: Folder with the workplace; empty for the data folder itself.
+    Raises:
+        UsageError: There is none, or its tools may not be run.
     """
+    from toolassay.benchmarks.workbench.workplace import open_workplace
 
-    workplace: str = ""
-
-
-class WorkplaceExecutor(Executor):
-    """A sandbox of databases, forked for each plan."""
-
-    name = "workbench"
-    help = "a workplace: the data folder, or the folder of --workplace"
-    options = WorkplaceExecution
-    is_harmless = True
-    flags = (
-        Option(
-            "workplace",
-            "workbench: folder with the workplace, if that is not the data folder.",
-            metavar="FOLDER",
-        ),
-    )
-
-    @asynccontextmanager
-    async def open(
-        self, context: ExecutionContext, options: WorkplaceExecution
-    ) -> AsyncIterator[OpenExecutor]:
-        """Load the sandbox.
-
-        Raises:
-            UsageError: There is none, or its tools may not be run.
-        """
-        from toolassay.benchmarks.workbench.workplace import open_workplace
-
-        place = Path(options.workplace) if options.workplace else context.folder.path
-        yield OpenWorkplace(open_workplace(place, allow_tools=context.allow_tools), context)
-
-
-EXECUTOR = WorkplaceExecutor()
+    folder = Path(options.workplace) if options.workplace else context.folder.path
+    yield OpenWorkplace(open_workplace(folder, allow_tools=context.allow_tools), context)

@@ -10,25 +10,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from toolassay.console.screen import SILENT, Screen
-from toolassay.extras import Option
+from toolassay.declarations import Option
 from toolassay.importers.importer import Importer, Incoming
 
 
 @dataclass(frozen=True)
 class OpenApiOptions:
-    """Options of the OpenAPI importer.
+    """Options of the OpenAPI importer."""
 
-    Attributes:
-        only: Tags and regular expressions; an operation that none of them matches is left out.
-        without_deprecated: Whether deprecated operations are left out.
-        allow_remote: Whether documents are fetched from http(s) addresses.
-    """
-
-    only: Sequence[str] = ()
-    without_deprecated: bool = False
-    allow_remote: bool = False
+    only: Annotated[
+        Sequence[str],
+        Option(
+            "Import operations with this tag, or whose operationId or 'METHOD /path' matches this regular "
+            "expression.",
+            metavar="TAG|REGEX",
+        ),
+    ] = ()
+    without_deprecated: Annotated[bool, Option("Leave out deprecated operations.")] = False
+    allow_remote: Annotated[
+        bool, Option("Fetch SOURCE and the documents it refers to from http(s) addresses.")
+    ] = False
 
 
 class OpenApiImporter(Importer):
@@ -39,21 +43,6 @@ class OpenApiImporter(Importer):
     help = "Tools from an OpenAPI 3 or Swagger 2.0 document, one per operation."
     source_help = "A JSON or YAML file, or an http(s) address with --allow_remote."
     options = OpenApiOptions
-    flags = (
-        Option(
-            "only",
-            "Import operations with this tag, or whose operationId or 'METHOD /path' matches this regular "
-            "expression; may be repeated.",
-            metavar="TAG|REGEX",
-            multiple=True,
-        ),
-        Option("without_deprecated", "Leave out deprecated operations.", type=bool),
-        Option(
-            "allow_remote",
-            "Fetch SOURCE and the documents it refers to from http(s) addresses.",
-            type=bool,
-        ),
-    )
 
     def read(self, source: str, options: OpenApiOptions, *, screen: Screen = SILENT) -> Incoming:
         """Read the operations of a document; see `Importer.read`."""

@@ -21,7 +21,7 @@ from toolassay.episodes.own_agent import AgentSession
 from toolassay.errors import UsageError
 from toolassay.executors.executor import CallResult
 from toolassay.models import ModelOptions, ToolCall
-from toolassay.report.axes import security_of
+from toolassay.reports.axes import security_of
 from toolassay.serving.completions import Received, Reply
 from toolassay.tools.library import ToolLibrary
 

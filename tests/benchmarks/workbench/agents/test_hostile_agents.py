@@ -11,13 +11,11 @@ import pytest
 
 from tests.support.workplace import ANN
 from tests.support.workplace import TABLES as ROWS
+from toolassay import evaluate, infer, verify
 from toolassay.benchmarks.workbench.agents import episode
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.files.data_files import write_json, write_json_lines
 from toolassay.models import ModelOptions
-from toolassay.stages.evaluate import evaluate
-from toolassay.stages.infer import infer
-from toolassay.stages.verify import verify
 from toolassay.testkit import FakeServer
 
 Body = dict[str, Any]

@@ -37,9 +37,8 @@ from toolassay.errors import UsageError
 from toolassay.files.data_files import sha256_of
 from toolassay.models import ChatRequest, ChatResponse, ModelError
 from toolassay.models.structured_output import Structured, json_schema
-from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, Recorded
-from toolassay.runs.journal import AnswerLine, ItemEntry, always
+from toolassay.runs.journal import AnswerLine, ItemEntry, Journal, always
 
 
 def check_order(order: str) -> None:
@@ -207,7 +206,9 @@ class QuestionItems(ItemWork[Question]):
 
     def recorded(self, entry: QuestionEntry) -> Recorded:
         """The answers of an entry."""
-        return {"agent": [AnswerLine.of(structs.replace(one, text=one.said)) for one in entry.answers]}
+        return {
+            "agent": [AnswerLine.of(structs.replace(answer, text=answer.said)) for answer in entry.answers]
+        }
 
 
 @dataclass(frozen=True)
@@ -243,8 +244,10 @@ class ChatItems(QuestionItems):
             if error.outcome != OVERFLOW:
                 raise
             choice = {"outcome": OVERFLOW, "error": str(error)}
-        tokens = ((one.prompt_tokens, one.completion_tokens, one.cached_tokens) for one in ask.answers)
-        costs = [self.cost_of(*one) for one in tokens]
+        tokens = (
+            (answer.prompt_tokens, answer.completion_tokens, answer.cached_tokens) for answer in ask.answers
+        )
+        costs = [self.cost_of(*numbers) for numbers in tokens]
         cut_off = bool(ask.answers) and ask.answers[-1].is_cut_off
         return QuestionEntry(**choice, cut_off=cut_off, answers=[*map(ChoiceAnswer.of, ask.answers, costs)])
 
@@ -257,7 +260,8 @@ class ChatItems(QuestionItems):
         Raises:
             ModelError: a request got no answer.
         """
-        calls, candidates = self.settings.agent == "tools", question.candidates
+        calls = self.settings.agent == "tools"
+        candidates = question.candidates
         if calls and len(candidates) > MAX_WORKFLOWS:
             return await self._choose_in_groups(question, ask)
         if calls:
@@ -266,8 +270,10 @@ class ChatItems(QuestionItems):
             messages = [system, *chat_messages(question.turns)]
             offered = {"tools": list(function_list(named, nothing)), "tool_choice": "required"}
         else:
-            named, nothing = [(one.name, one) for one in candidates], word_for_none(candidates)
-            listed, chat = workflow_list(candidates), chat_text(question.turns)
+            named = [(candidate.name, candidate) for candidate in candidates]
+            nothing = word_for_none(candidates)
+            listed = workflow_list(candidates)
+            chat = chat_text(question.turns)
             prompt = Template(self.wording).substitute(workflows=listed, chat=chat, nothing=nothing)
             messages = [{"role": "user", "content": prompt}]
             offered = {} if self.settings.structured is False else self._schema([*dict(named), nothing])
@@ -329,7 +335,8 @@ def function_name(name: str, taken: Collection[str]) -> str:
     if not (base[0].isalpha() or base[0] == "_"):
         base = f"_{base}"
     base = base[:MAX_NAME_LENGTH]
-    found, number = base, 1
+    found = base
+    number = 1
     while found.lower() in taken:
         number += 1
         end = f"_{number}"

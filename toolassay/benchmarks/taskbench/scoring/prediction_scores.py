@@ -21,7 +21,7 @@ from toolassay.evaluation.metrics_file import STRICT_MODE, MetricsGroup, signatu
 from toolassay.files.data_files import rare_cycle_search, sha256_of
 from toolassay.graph import ToolGraph
 from toolassay.metrics.rouge import TextPair, rouge_score_release
-from toolassay.runs import recorded_settings
+from toolassay.runs.manifest import recorded_settings
 from toolassay.runs.record import refused_part
 from toolassay.runs.trials import fingerprint
 from toolassay.version import __version__
@@ -52,7 +52,9 @@ def signature_parts(job: ScoringJob, further: Mapping[int, Path], bertscore: str
     Raises:
         UsageError: a file is missing, or the package of a backend is not installed.
     """
-    choices, kept, alignment = job.choices, job.alignment_ids, job.choices.alignment or "none"
+    choices = job.choices
+    kept = job.alignment_ids
+    alignment = job.choices.alignment or "none"
     by_reference = "rouge" in job.metrics and choices.rouge_backend == "rouge-score"
     if kept is not None:
         alignment = f"{alignment}@{_short(json.dumps(sorted(map(repr, kept))))}"

@@ -31,13 +31,11 @@ from toolassay.episodes.episode import EpisodeLimits, Trajectory, episode, shown
 from toolassay.errors import UsageError, as_called
 from toolassay.files.data_files import read_json_lines, readable, record_of
 from toolassay.models import ToolCall
-from toolassay.models.refused_parameters import check_temperature
 from toolassay.models.structured_output import Structured
 from toolassay.offline.model_tasks import AgentTask
 from toolassay.plans.execution_record import ExecutedCall
-from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, Recorded
-from toolassay.runs.journal import TOOL, AnswerLine, CallLine, ItemEntry, always
+from toolassay.runs.journal import TOOL, AnswerLine, CallLine, ItemEntry, Journal, always
 
 MOST_SECONDS = 10.0
 """Time limit of all calls of one task together, in seconds; later calls fail."""
@@ -57,7 +55,8 @@ class ToolExecutor:
     def __init__(self, sandbox: Sandbox, tools: Iterable[WorkplaceTool]) -> None:
         self._original = sandbox
         self._copy: Sandbox | None = None
-        self._aside, self._changed = b"", False
+        self._aside = b""
+        self._changed = False
         self._tools = {tool.name for tool in tools}
         self._seconds = 0.0
         self.calls: list[str] = []
@@ -80,7 +79,8 @@ class ToolExecutor:
         While an agent waits for its model, the copy is not needed: 1,000 agents take 80 MB at most.
         """
         if self._copy is not None and self._changed:
-            self._aside, self._changed = zlib.compress(self._copy.image(), 1), False
+            self._aside = zlib.compress(self._copy.image(), 1)
+            self._changed = False
         self.close()
 
     def close(self) -> None:
@@ -224,13 +224,6 @@ class WorkbenchAgentSettings:
         if self.structured and self.agent != "react":
             problem = f"--structured {str(self.structured).lower()}: the agent {self.agent} sends no schema"
             raise UsageError(problem, fix="omit it, or choose --agent react")
-        if self.resample < 0 or self.max_steps < 1 or not 0 < self.max_seconds < float("inf"):
-            raise UsageError(
-                f"--max_steps {self.max_steps}, --max_seconds {self.max_seconds:g}, "
-                f"--resample {self.resample}: out of range",
-                fix="give --max_steps 1 or more, --max_seconds above 0 and --resample 0 or more",
-            )
-        check_temperature(self.resample_temperature, flag="--resample_temperature")
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -331,7 +324,8 @@ def limit_notice(tasks: Iterable[Task], journal: Journal, settings: WorkbenchAge
     """A notice with a fix if limits ended more than 5 % of the completed tasks; else empty."""
     entries = (entry_of(journal, task) for task in tasks)
     limits = Counter(entry.limit for entry in entries if is_settled(entry))
-    steps, seconds = limits["steps"], limits["time"]
+    steps = limits["steps"]
+    seconds = limits["time"]
     if steps + seconds <= _FEW * limits.total():
         return ""
     slow = "; a server's own queue counts as time: a lower --multiworker shortens it" if seconds else ""
@@ -405,7 +399,8 @@ class WorkbenchTasks(ItemWork[Task]):
             if message["role"] == "assistant"
         ]
         if answers:
-            reason, refused = "length" if entry.cut_off else "stop", entry.outcome == "refused"
+            reason = "length" if entry.cut_off else "stop"
+            refused = entry.outcome == "refused"
             answers[-1] = structs.replace(answers[-1], finish_reason=reason, refused=refused)
         return {"agent": answers, TOOL: [CallLine(result=text) for text in entry.observations]}
 

@@ -24,7 +24,7 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.metrics_file import ColumnScores
 from toolassay.metrics import legend
 from toolassay.metrics.confidence_interval import NOTHING, Interval
-from toolassay.report.axes import Cost, Latency
+from toolassay.reports.axes import Cost, Latency
 from toolassay.runs.outcomes import RowMark, legend_of, marked
 
 Kind = Literal["strict", "compat", "published"]

@@ -24,10 +24,10 @@ from toolassay.evaluation.item_detail import About, ItemAnswer, ItemGold, Trajec
 from toolassay.evaluation.items import ScoredItem, read_items
 from toolassay.files.data_files import atomic_writer
 from toolassay.records.dataset import SHAPES
-from toolassay.report.axes import mark_lines
-from toolassay.report.decision import Decision, FolderReport, folder_table
-from toolassay.report.graph_page import content_policy, json_for_script, page_resource, render_page
-from toolassay.report.scoreboard import cells, measured_headings
+from toolassay.reports.axes import mark_lines
+from toolassay.reports.decision import Decision, FolderReport, folder_table
+from toolassay.reports.graph_page import content_policy, json_for_script, page_resource, render_page
+from toolassay.reports.scoreboard import cells, measured_headings
 from toolassay.runs.outcomes import is_scored
 from toolassay.runs.recorded_usage import ItemUsage
 from toolassay.version import __version__

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from toolassay.console.text_formatting import count_of
 from toolassay.graph import ToolGraph
-from toolassay.report.style import (
+from toolassay.reports.style import (
     ACCENT,
     INK,
     NEUTRAL,

@@ -23,8 +23,8 @@ from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Kind, Origin
 from toolassay.graph.links import TypedLinks
 from toolassay.prompts.signatures import details_of
-from toolassay.report.graph_picture import Circle, ToolGroups, arrange, tool_groups, type_counts
-from toolassay.report.style import NEUTRAL, NO_TYPE, is_complete
+from toolassay.reports.graph_picture import Circle, ToolGroups, arrange, tool_groups, type_counts
+from toolassay.reports.style import NEUTRAL, NO_TYPE, is_complete
 from toolassay.tools.argument_schemas import Schema, properties_at, resolve
 from toolassay.tools.library import Tool
 from toolassay.tools.output_paths import EACH, Part, path_text
@@ -310,7 +310,7 @@ def render_page(template: str, **values: Any) -> str:
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    pages = PackageLoader("toolassay.report", "pages")
+    pages = PackageLoader("toolassay.reports", "pages")
     environment = Environment(
         loader=pages,
         autoescape=True,
@@ -323,7 +323,7 @@ def render_page(template: str, **values: Any) -> str:
 
 def page_resource(folder: str, name: str) -> str:
     """A file of `report/pages` or `report/vendor` as text."""
-    return files("toolassay.report").joinpath(folder, name).read_text(encoding="utf-8")
+    return files("toolassay.reports").joinpath(folder, name).read_text(encoding="utf-8")
 
 
 def json_for_script(value: Any) -> str:

@@ -19,8 +19,8 @@ from toolassay.errors import UsageError, as_called
 from toolassay.evaluation.items import ItemTable
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.metrics.significance import LEVEL, compare_all, compare_pairs
-from toolassay.report.axes import Axes
-from toolassay.report.requirements import Check, Measured, outcome_of, quantities
+from toolassay.reports.axes import Axes
+from toolassay.reports.requirements import Check, Measured, outcome_of, quantities
 from toolassay.runs.outcomes import marked
 
 _NOTICED = 0.01  # seconds; a shorter wait is no queue

@@ -21,8 +21,8 @@ from toolassay.console.tables import (
 from toolassay.console.text_formatting import count_of, joined, two_digits
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.metrics.significance import LEVEL
-from toolassay.report.requirements import Check, Status, outcome_of
-from toolassay.report.scoreboard import ModelReport, Place, p_value, points, scoreboard_table, share_cell
+from toolassay.reports.requirements import Check, Status, outcome_of
+from toolassay.reports.scoreboard import ModelReport, Place, p_value, points, scoreboard_table, share_cell
 from toolassay.runs.outcomes import marked
 from toolassay.version import __version__
 

@@ -14,7 +14,7 @@ from toolassay.console.tables import percent
 from toolassay.console.text_formatting import count_of, two_digits
 from toolassay.errors import UsageError
 from toolassay.metrics.confidence_interval import NOTHING, Interval, mean_intervals
-from toolassay.report.axes import Axes
+from toolassay.reports.axes import Axes
 
 Status = Literal["pass", "fail", "not enough data", "not measured"]
 NAMES: Mapping[str, str] = {

@@ -14,9 +14,9 @@ from toolassay.graph.links import COMPLETE
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.records.data_folder import FunnelRow
 from toolassay.records.dataset import Sample
-from toolassay.report.axes import AXES, Axes, mark_lines
-from toolassay.report.decision import FolderReport
-from toolassay.report.style import (
+from toolassay.reports.axes import AXES, Axes, mark_lines
+from toolassay.reports.decision import FolderReport
+from toolassay.reports.style import (
     ACCENT,
     INK,
     NEUTRAL,
