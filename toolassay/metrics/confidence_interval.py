@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from math import sqrt
-from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -368,6 +367,8 @@ def proportion_interval(hits: float, trials: int, *, level: float = 0.95) -> Int
         return NOTHING
     # scipy.stats takes a second to import
     share = hits / trials
+    from statistics import NormalDist  # late: with it come random and fractions
+
     z = NormalDist().inv_cdf((1 + level) / 2)
     middle = share + z * z / (2 * trials)
     width = z * sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import ipaddress
 import re
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -229,6 +228,8 @@ def is_local(host: str) -> bool:
     >>> [is_local(host) for host in ("api.openai.com", "8.8.8.8", "localhost.evil.com", "gateway", "")]
     [False, False, False, False, False]
     """
+    import ipaddress
+
     name = host.lower().rstrip(".").partition("%")[0]
     try:
         number = ipaddress.ip_address(name)

@@ -22,7 +22,6 @@ from toolassay.models.refused_parameters import Default
 from toolassay.models.structured_output import Structured
 from toolassay.records.dataset import RequestId
 from toolassay.runs.budget import Budget
-from toolassay.runs.ledger import cost_of, prices_within
 
 TEMPERATURE = Option("Sampling temperature, 0 or more.", minimum=0, common=True)
 TOP_P = Option("Nucleus sampling probability, 0 to 1.", minimum=0, maximum=1)
@@ -206,5 +205,7 @@ class RunSettings:
         Raises:
             UsageError: The table of prices is malformed.
         """
+        from toolassay.runs.ledger import cost_of, prices_within  # not needed for `--help`
+
         prices = prices_within([self.model.llm], None, self.limits.prices, self.endpoint)
         return partial(cost_of, self.model.llm, prices=prices)
