@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.builders import links_of
 from toolassay.backinstruct.critics import verdicts_of
 from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.records import RawSample
@@ -62,10 +63,7 @@ def label(
 def arguments(
     *nodes: tuple[str, list[Any]], links: Sequence[tuple[str, str]] = (), library: ToolLibrary = LIBRARY
 ) -> list[list[Any]]:
-    raw = record(
-        [{"id": name, "input": inputs} for name, inputs in nodes],
-        [{"source": source, "target": target} for source, target in links],
-    )
+    raw = record([{"id": name, "input": inputs} for name, inputs in nodes], links_of(links))
     made, problems = label(raw, library=library)
     assert made is not None, problems
     return [node["arguments"] for node in made["task_nodes"]]

@@ -16,17 +16,12 @@ from typing import Any
 import pytest
 
 from tests.mcp_servers import command_of, is_running, serving
-from tests.support.builders import imported_folder, imported_tool, write_labels
+from tests.support.builders import imported_folder, imported_tool, label_of, node, write_labels
 from tests.support.running import command_of as command
 from tests.support.running import environment, lines_of, shell, started, wait_until
 
 KEY = {"key": {"type": "string"}}
 VALUE = {**KEY, "value": {"type": "string"}}
-
-
-def call(tool: str, **values: Any) -> dict[str, Any]:
-    """A node of a label."""
-    return {"task": tool, "arguments": [{"name": name, "value": value} for name, value in values.items()]}
 
 
 def folder_of(path: Path, plans: list[list[dict[str, Any]]]) -> Path:
@@ -39,13 +34,7 @@ def folder_of(path: Path, plans: list[list[dict[str, Any]]]) -> Path:
     ]
     imported_folder(path, {"nodes": tools})
     labels = [
-        {
-            "id": f"r{number:03}",
-            "user_request": f"Request {number}",
-            "task_steps": ["do"] * len(calls),
-            "task_nodes": calls,
-            "task_links": [{"source": one["task"], "target": two["task"]} for one, two in pairwise(calls)],
-        }
+        label_of(f"r{number:03}", *calls, links=pairwise(call["task"] for call in calls))
         for number, calls in enumerate(plans)
     ]
     write_labels(path, labels)
@@ -134,9 +123,9 @@ def test_no_write_is_repeated_where_effects_last(
         tmp_path / "data",
         [
             [
-                call("look", key=f"r{number:03}"),
-                call(tools[1], key=f"r{number:03}.1", value="<node-0>"),
-                call("add", key=f"r{number:03}", value="<node-1>"),
+                node("look", key=f"r{number:03}"),
+                node(tools[1], key=f"r{number:03}.1", value="<node-0>"),
+                node("add", key=f"r{number:03}", value="<node-1>"),
             ]
             for number in range(plans)
         ],
@@ -188,9 +177,9 @@ def test_nothing_is_lost_where_each_plan_has_a_copy(
     (source / "ledger.txt").write_text("first 1\n")
     every = [
         [
-            call("add", key=f"r{number:03}", value=f"v{number}"),
-            call("add", key="<node-0>.key", value="<node-0>.lines"),
-            call("look", key="<node-1>.key"),
+            node("add", key=f"r{number:03}", value=f"v{number}"),
+            node("add", key="<node-0>.key", value="<node-0>.lines"),
+            node("look", key="<node-1>.key"),
         ]
         for number in range(plans)
     ]
@@ -223,7 +212,7 @@ def test_an_interrupt_keeps_what_was_done_and_ends_the_servers(tmp_path: Path, h
     for folder in (source, temporary):
         folder.mkdir()
     (source / "ledger.txt").write_text("")
-    plans = [[call("add", key=f"r{number:03}", value="v")] for number in range(300)]
+    plans = [[node("add", key=f"r{number:03}", value="v")] for number in range(300)]
     folder_of(tmp_path / "data", plans)
     arguments = [
         *("--data_dir", "data", "--executor", "mcp", "--server", command_of("ledger", str(record))),
@@ -245,7 +234,7 @@ def test_an_interrupt_keeps_what_was_done_and_ends_the_servers(tmp_path: Path, h
 
 def test_an_interrupt_waits_for_a_write_that_must_not_be_repeated(tmp_path: Path) -> None:
     record = tmp_path / "record"
-    plans = [[call("add", key=f"r{number:03}", value="v")] for number in range(60)]
+    plans = [[node("add", key=f"r{number:03}", value="v")] for number in range(60)]
     folder_of(tmp_path / "data", plans)
     with serving("recorder", str(record)) as address:
         arguments = ["--data_dir", "data", "--executor", "mcp", "--server", address, "--allow_writes"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ import toolassay
 from tests.support.builders import data_folder, plan, scored_folder
 from tests.support.running import environment
 from toolassay.cli.main import load
-from toolassay.stages.settings import GENERATOR as MODEL
+from toolassay.errors import UsageError
 
 HEAVY = ("numpy", "scipy", "sklearn", "matplotlib", "networkx", "aiohttp", "rich", "json_repair", "rapidfuzz")
 UNSCORED = (
@@ -78,4 +79,9 @@ def test_every_stage_that_takes_a_model_has_the_same_default() -> None:
         (option,) = [one for one in load(stage).params if one.name == "llm"]
         defaults[stage] = option.default[0] if isinstance(option.default, tuple) else option.default
     assert set(defaults.values()) == {"gpt-4"}
-    assert toolassay.ModelSettings().llm == MODEL.llm == "gpt-4"
+
+
+@pytest.mark.parametrize("stage", [toolassay.generate, toolassay.infer])
+def test_a_function_asks_no_model_that_its_caller_did_not_name(stage: Any, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no model is named"):
+        stage(tmp_path)

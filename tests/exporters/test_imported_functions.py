@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from tests.support.builders import imported_tool
+from tests.support.builders import imported_tool, label_of, node
 from tests.support.executions import calls_of
 from toolassay.exporters.export_format import Chats
 from toolassay.exporters.openai_chats import FORMAT
@@ -17,9 +17,7 @@ from toolassay.tools.library import ToolLibrary
 
 
 def label(**values: Any) -> dict[str, Any]:
-    arguments = [{"name": name, "value": value} for name, value in values.items()]
-    nodes = [{"task": "add_member", "arguments": arguments}]
-    return {"id": 1, "user_request": "Add Ann", "task_steps": [], "task_nodes": nodes, "task_links": []}
+    return label_of(1, node("add_member", **values), user_request="Add Ann", task_steps=[])
 
 
 def function(tool: dict[str, Any]) -> FunctionSchema:

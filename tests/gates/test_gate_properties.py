@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.builders import difficult_tools
-from tests.support.small_libraries import BARE, FOLDERS, OFFICE, ROOT, STUDIO, background_of, label, named
+from tests.support.builders import difficult_tools, named
+from tests.support.small_libraries import BARE, FOLDERS, OFFICE, ROOT, STUDIO, background_of, label
 from toolassay.gates.gate import STATES, Background, Gate
 from toolassay.gates.graph_gate import GraphGate, WiringGate
 from toolassay.gates.repair import repair

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.small_libraries import BARE, OFFICE, STUDIO, check, label, named, plain, told
+from tests.support.builders import named
+from tests.support.small_libraries import BARE, OFFICE, STUDIO, check, label, plain, told
 from toolassay.gates.gate import Background
 from toolassay.gates.graph_gate import GraphGate
 from toolassay.graph import ToolGraph

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import workshop_tools
-from tests.support.small_libraries import check, label, named, told
+from tests.support.builders import named, workshop_tools
+from tests.support.small_libraries import check, label, told
 from toolassay.errors import UsageError
 from toolassay.files.data_files import write_json
 from toolassay.gates.gate import Background

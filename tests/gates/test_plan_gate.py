@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import imported_tool
+from tests.support.builders import imported_tool, named
 from tests.support.schema_graphs import link
-from tests.support.small_libraries import check, label, named, told
+from tests.support.small_libraries import check, label, told
 from toolassay.gates.gate import Background
 from toolassay.gates.graph_gate import WiringGate
 from toolassay.gates.plan_gate import PlanGate

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.small_libraries import OFFICE, STUDIO, label, named
+from tests.support.builders import named
+from tests.support.small_libraries import OFFICE, STUDIO, label
 from toolassay.gates.graph_gate import GraphGate, WiringGate
 from toolassay.gates.repair import repair
 from toolassay.gates.schema_gate import SchemaGate

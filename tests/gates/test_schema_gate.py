@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.small_libraries import BARE, OFFICE, STUDIO, check, label, named, told
+from tests.support.builders import named
+from tests.support.small_libraries import BARE, OFFICE, STUDIO, check, label, told
 from toolassay.gates.schema_gate import SchemaGate
 from toolassay.tools.library import ToolLibrary
 

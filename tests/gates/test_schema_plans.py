@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import named
 from tests.support.schema_graphs import CINEMA, link
-from tests.support.small_libraries import check, label, named, told
+from tests.support.small_libraries import check, label, told
 from toolassay.gates.gate import Background
 from toolassay.gates.graph_gate import GraphGate, WiringGate
 from toolassay.gates.grounding import GroundingGate

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import API_TOOLS, TOOLS
+from tests.support.builders import API_TOOLS, TOOLS, links_of
 from toolassay.benchmarks.taskbench.inference import read_plan
 from toolassay.benchmarks.workbench.tools import PUBLISHED
 from toolassay.errors import ToolassayError
@@ -107,7 +107,7 @@ def test_a_random_plan_of_calls_names_every_parameter_and_is_a_chain() -> None:
         names = [node["task"] for node in found["task_nodes"]]
         for node in found["task_nodes"]:
             assert [given["name"] for given in node["arguments"]] == parameters[node["task"]]
-        assert found["task_links"] == [{"source": a, "target": b} for a, b in pairwise(names)]
+        assert found["task_links"] == links_of(pairwise(names))
 
 
 def test_the_same_seed_gives_the_same_answer_in_any_order_and_another_seed_another() -> None:

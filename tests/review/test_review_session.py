@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import links_of
 from tests.support.reviewing import folder_of, folder_with, label, say, session_of
 from toolassay.errors import UsageError
 from toolassay.gates.gate import Finding, read_gates
@@ -187,7 +188,7 @@ def test_a_drawing_has_links_references_and_missing_tools(session: Session) -> N
     plan = {
         "id": 1,
         "task_nodes": [{"task": tool, "arguments": [value]} for tool, value in calls],
-        "task_links": [{"source": one, "target": other} for one, other in links],
+        "task_links": links_of(links),
     }
     drawn = draw_plan(Gold.of(plan), library)
     kinds = [(node.place, node.known, node.missing) for node in drawn.nodes]

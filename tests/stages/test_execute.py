@@ -17,6 +17,8 @@ from tests.support.builders import (
     ROOT,
     agents_folder,
     imported_tool,
+    label_of,
+    node,
     workbench_folder,
     write_labels,
     write_predictions,
@@ -36,26 +38,11 @@ from toolassay.records.data_folder import DataFolder
 Capture = pytest.CaptureFixture[str]
 
 
-def node(tool: str, **arguments: Any) -> dict[str, Any]:
-    pairs = [{"name": name, "value": value} for name, value in arguments.items()]
-    return {"task": tool, "arguments": pairs}
-
-
-def label(name: str, *nodes: dict[str, Any], links: list[tuple[str, str]] | None = None) -> dict[str, Any]:
-    return {
-        "id": name,
-        "user_request": f"Do {name}.",
-        "task_steps": ["a step"],
-        "task_nodes": list(nodes),
-        "task_links": [{"source": one, "target": other} for one, other in links or []],
-    }
-
-
-FIRST = label(
+FIRST = label_of(
     "first", node("list_notes"), node("read_note", name="<node-0>[0]"), links=[("list_notes", "read_note")]
 )
-WRITES = label("writes", node("write_note", name="new", text="hello"))
-MISSING = label("missing", node("read_note", name="nothing"))
+WRITES = label_of("writes", node("write_note", name="new", text="hello"))
+MISSING = label_of("missing", node("read_note", name="nothing"))
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.support.builders import imported_tool, write_labels
+from tests.support.builders import imported_tool, node, plan_of, write_labels
 from toolassay.files.data_files import write_json, write_json_lines
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Dependency
@@ -65,32 +65,18 @@ GRAPH = ToolGraph.of_dependencies(
 )
 
 
-def call(tool: str, **arguments: Any) -> dict[str, Any]:
-    """A node of a plan."""
-    return {"task": tool, "arguments": [{"name": name, "value": value} for name, value in arguments.items()]}
-
-
-def plan(*nodes: dict[str, Any], links: tuple[tuple[str, str], ...] = ()) -> dict[str, Any]:
-    """A plan with one step for each node."""
-    return {
-        "task_steps": [f"Call {node['task']}" for node in nodes],
-        "task_nodes": list(nodes),
-        "task_links": [{"source": source, "target": target} for source, target in links],
-    }
-
-
-FIND = call("find_benches", day="2031-04-02")
+FIND = node("find_benches", day="2031-04-02")
 PLANS = {
-    "Find workbenches that are free on 2031-04-02.": plan(FIND),
-    "Find a workbench that is free on 2031-04-02, and book it for 3 hours.": plan(
+    "Find workbenches that are free on 2031-04-02.": plan_of(FIND),
+    "Find a workbench that is free on 2031-04-02, and book it for 3 hours.": plan_of(
         FIND,
-        call("book_bench", bench_id="<node-0>.benches[0].id", hours=3),
+        node("book_bench", bench_id="<node-0>.benches[0].id", hours=3),
         links=(("find_benches", "book_bench"),),
     ),
-    "Find workbenches on 2031-04-02, book the first for 2 hours, and invite Ann to all of them.": plan(
+    "Find workbenches on 2031-04-02, book the first for 2 hours, and invite Ann to all of them.": plan_of(
         FIND,
-        call("book_bench", bench_id="<node-0>.benches[0].id", hours=2),
-        call(
+        node("book_bench", bench_id="<node-0>.benches[0].id", hours=2),
+        node(
             "invite_guests",
             booking_id="<node-1>.booking.id",
             guests=["Ann"],
@@ -120,8 +106,8 @@ def renumbered(value: Any, places: Sequence[int]) -> Any:
         return item
 
     nodes: list[Any] = [None] * len(places)
-    for node, place in zip(value["task_nodes"], places, strict=True):
-        nodes[place] = moved(node)
+    for call, place in zip(value["task_nodes"], places, strict=True):
+        nodes[place] = moved(call)
     return {**value, "task_nodes": nodes}
 
 

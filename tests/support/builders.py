@@ -149,23 +149,55 @@ def write_labels(path: Path, labels: Sequence[Mapping[str, Any]]) -> None:
     write_json_lines(path / "user_requests.json", requests)
 
 
+def named(**values: Any) -> list[dict[str, Any]]:
+    """Arguments by name."""
+    return [{"name": name, "value": value} for name, value in values.items()]
+
+
+def node(tool: str, /, **arguments: Any) -> dict[str, Any]:
+    """A call of a plan, with arguments by name."""
+    return {"task": tool, "arguments": named(**arguments)}
+
+
+def call_of(call: tuple[str, list[Any] | None]) -> dict[str, Any]:
+    """A call of a plan, from its tool and its arguments; None says nothing of arguments."""
+    tool, arguments = call
+    return {"task": tool} if arguments is None else {"task": tool, "arguments": arguments}
+
+
+def links_of(pairs: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    """The links of a plan, from pairs of tools."""
+    return [{"source": source, "target": target} for source, target in pairs]
+
+
+def plan_of(*nodes: Mapping[str, Any], links: Iterable[tuple[str, str]] = ()) -> dict[str, Any]:
+    """A plan of these calls, with one step for each."""
+    return {
+        "task_steps": [f"Use {call['task']}" for call in nodes],
+        "task_nodes": list(nodes),
+        "task_links": links_of(links),
+    }
+
+
 def plan(*tools: str, arguments: Sequence[Any] = ("text",)) -> dict[str, Any]:
     """A plan that calls each tool with the same arguments, without links."""
-    return {
-        "task_steps": [f"Use {tool}" for tool in tools],
-        "task_nodes": [{"task": tool, "arguments": list(arguments)} for tool in tools],
-        "task_links": [],
-    }
+    return plan_of(*({"task": tool, "arguments": list(arguments)} for tool in tools))
 
 
 def chain(*tools: str) -> dict[str, Any]:
     """A plan in which each tool takes the output of the one before it."""
-    links = [{"source": one, "target": other} for one, other in pairwise(tools)]
     nodes = [
         {"task": tool, "arguments": [f"<node-{place - 1}>" if place else "text"]}
         for place, tool in enumerate(tools)
     ]
-    return {**plan(*tools), "task_nodes": nodes, "task_links": links}
+    return plan_of(*nodes, links=pairwise(tools))
+
+
+def label_of(
+    key: str | int, *nodes: Mapping[str, Any], links: Iterable[tuple[str, str]] = (), **more: Any
+) -> dict[str, Any]:
+    """A label of these calls; `more` are further keys, or others instead."""
+    return {"id": key, "user_request": f"Do {key}.", **plan_of(*nodes, links=links), **more}
 
 
 def write_predictions(folder: Path, llm: str, answers: Mapping[str, Any], *, request: str = "r") -> None:
@@ -318,13 +350,9 @@ def agents_folder(
     lines = [{"id": key, "user_request": text} for key, text in requests.items()]
     write_json_lines(path / "user_requests.json", lines)
     if nodes:
-        made = [
-            {"task": tool, "arguments": [{"name": name, "value": value} for name, value in given.items()]}
-            for tool, given in nodes
-        ]
-        links = [{"source": one, "target": other} for (one, _), (other, _) in pairwise(nodes)]
-        gold = {"type": "chain", "task_steps": [""] * len(made), "task_nodes": made, "task_links": links}
-        write_labels(path, [line | gold for line in lines])
+        calls = [node(tool, **arguments) for tool, arguments in nodes]
+        gold = plan_of(*calls, links=pairwise(tool for tool, _ in nodes))
+        write_labels(path, [{**line, "type": "chain", **gold} for line in lines])
     return path
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from tests.support.builders import call_of, label_of
 from toolassay.plans.call_plan import Argument, Call, CallPlan
 from toolassay.tools.library import Parameter, Tool, ToolLibrary
 
@@ -37,23 +38,13 @@ def named(**values: Any) -> list[Any]:
 def label(number: int, nodes: list[tuple[str, list[Any] | None]], **more: Any) -> dict[str, Any]:
     """A label of these calls; links are those of its references, and `links` of `more`."""
     links = [
-        {"source": nodes[int(text[6:-1])][0], "target": tool}
+        (nodes[int(text[6:-1])][0], tool)
         for tool, arguments in nodes
         for text in arguments or []
         if isinstance(text, str) and text.startswith("<node-")
     ]
-    links += [{"source": source, "target": target} for source, target in more.pop("links", [])]
-    return {
-        "id": str(number),
-        "user_request": f"Request {number}, please.",
-        "task_steps": [f"Step of {tool}" for tool, _ in nodes],
-        "task_nodes": [
-            {"task": tool} if arguments is None else {"task": tool, "arguments": arguments}
-            for tool, arguments in nodes
-        ],
-        "task_links": links,
-        **more,
-    }
+    links += more.pop("links", [])
+    return label_of(str(number), *map(call_of, nodes), links=links, **more)
 
 
 def write_folder(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from tests.support.builders import call_of, label_of, links_of
 from toolassay.gates.gate import Background, Finding, Gate
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.plans.gold import Gold
@@ -61,11 +62,6 @@ def background_of(name: str) -> Background:
     return Background(graph.library, FOLDERS[name], graph)
 
 
-def named(**values: Any) -> list[dict[str, Any]]:
-    """Arguments by name."""
-    return [{"name": name, "value": value} for name, value in values.items()]
-
-
 def label(*nodes: tuple[str, Any], links: str = "", **others: Any) -> dict[str, Any]:
     """A label of (tool, arguments); links are written "a>b c>d", with _ for blanks in names of tools.
 
@@ -73,21 +69,16 @@ def label(*nodes: tuple[str, Any], links: str = "", **others: Any) -> dict[str, 
     """
     names = [tool for tool, _ in nodes]
     short = {tool.replace(" ", "_"): tool for tool in names}
-    pairs = [tuple(short.get(end, end) for end in pair.split(">")) for pair in links.split()]
-    drawn = [{"source": source, "target": target} for source, target in pairs]
-    return {
-        "id": "one",
-        "user_request": "Please do it.",
-        "task_steps": [f"Step {place + 1}: Use {tool}" for place, tool in enumerate(names)],
-        "task_nodes": [
-            {"task": tool} if arguments is None else {"task": tool, "arguments": arguments}
-            for tool, arguments in nodes
-        ],
-        "task_links": drawn,
+    pairs = []
+    for pair in links.split():
+        source, target = (short.get(end, end) for end in pair.split(">"))
+        pairs.append((source, target))
+    further = {
+        "task_steps": [f"Step {number}: Use {tool}" for number, tool in enumerate(names, 1)],
         "sampled_nodes": [{"task": tool} for tool in names],
-        "sampled_links": [dict(link) for link in drawn],
-        **others,
+        "sampled_links": links_of(pairs),
     }
+    return label_of("one", *map(call_of, nodes), links=pairs, **{**further, **others})
 
 
 def plain(record: dict[str, Any]) -> dict[str, Any]:

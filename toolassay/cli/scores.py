@@ -16,6 +16,7 @@ from toolassay.console.screen import WARNING
 from toolassay.declarations import Option
 from toolassay.engines import EngineName
 from toolassay.errors import UsageError
+from toolassay.runs.settings import DEFAULT_MODEL
 from toolassay.stages.settings import (
     ComparisonSettings,
     LeaderboardSettings,
@@ -36,7 +37,7 @@ def evaluate_command(
         Option(
             "Model to score, or all: every one with predictions.",
             metavar="LLM",
-            command_default=("gpt-4",),
+            command_default=(DEFAULT_MODEL,),
             common=True,
         ),
     ],

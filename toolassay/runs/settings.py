@@ -17,6 +17,7 @@ from typing import Annotated
 from toolassay.console.screen import DEFAULT, Screen
 from toolassay.declarations import Option
 from toolassay.engines import EngineName
+from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
 from toolassay.models.refused_parameters import Default
 from toolassay.models.structured_output import Structured
@@ -25,6 +26,8 @@ from toolassay.runs.budget import Budget
 
 TEMPERATURE = Option("Sampling temperature, 0 or more.", minimum=0, common=True)
 TOP_P = Option("Nucleus sampling probability, 0 to 1.", minimum=0, maximum=1)
+DEFAULT_MODEL = "gpt-4"
+"""The model of the published scripts, which commands take if none is named."""
 PREDICTIONS = "predictions"
 """Default prediction folder, below the data folder."""
 
@@ -59,9 +62,10 @@ class ModelSettings:
         Option(
             "Name of a served or registered model, or a built-in model that needs no server: offline, or one "
             "of the baselines nothing and random.",
+            command_default=DEFAULT_MODEL,
             common=True,
         ),
-    ] = "gpt-4"
+    ] = ""
     options: ModelOptions | None = None
     temperature: Annotated[
         float | None, Option("Sampling temperature, 0 or more.", minimum=0, common=True)
@@ -86,6 +90,15 @@ class ModelSettings:
             metavar="auto|true|false",
         ),
     ] = None
+
+    def require_name(self) -> None:
+        """Refuse settings that name no model.
+
+        Raises:
+            UsageError: There is no name.
+        """
+        if not self.llm:
+            raise UsageError("no model is named", fix="give llm")
 
     @property
     def parameters(self) -> dict[str, float]:

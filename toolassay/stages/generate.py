@@ -182,6 +182,7 @@ def generate(
         UsageError: A file is missing or malformed, or the settings differ from those of the folder's run.
         ToolassayError: The model cannot be reached.
     """
+    model.require_name()
     start = {one.name: getattr(choices, one.name) for one in fields(RunStart)}
     run = RunSettings(model, limits, RunChoices(**start), command, screen)
     llm = model.llm

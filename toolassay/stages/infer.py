@@ -57,6 +57,7 @@ def infer(
         UsageError: A file is missing or malformed, or the settings differ from those of the run.
         ToolassayError: The model cannot be reached.
     """
+    model.require_name()
     folder = DataFolder(Path(data_dir)).require()
     run = RunSettings(model, limits, choices, command, screen)
     benchmark = benchmark_of(folder)

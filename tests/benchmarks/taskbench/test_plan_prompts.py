@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from tests.support.bench_bookings import GRAPH, LIBRARY, PLANS, TOOLS
-from tests.support.builders import difficult_tools, imported_tool, text_tools, workshop_tools
+from tests.support.builders import difficult_tools, imported_tool, node, plan_of, text_tools, workshop_tools
 from toolassay.backinstruct.prompt import BackInstructPrompt
 from toolassay.benchmarks.taskbench.inference import read_plan
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
@@ -83,16 +83,15 @@ def test_a_critics_prompt_is_read_back() -> None:
     from toolassay.gates.gate import Background
     from toolassay.plans.gold import Gold
 
-    node = {"task": "order_material", "arguments": [{"name": "lines", "value": LINES}]}
-    gold = Gold.of({"id": 1, "user_request": "Order 2 metre oak", "task_steps": [], "task_nodes": [node]})
+    order = node("order_material", lines=LINES)
+    gold = Gold.of({"id": 1, "user_request": "Order 2 metre oak", "task_steps": [], "task_nodes": [order]})
     task = PromptReader().task(critic_prompt(gold, Background(WORKSHOP, "temporal")))
     assert isinstance(task, CritiqueTask)
     assert task.library["order_material"].parameters[0].required
 
 
-def plan(*arguments: tuple[str, Any], tool: str = "order_material") -> dict[str, Any]:
-    given = [{"name": name, "value": value} for name, value in arguments]
-    return {"task_steps": [], "task_nodes": [{"task": tool, "arguments": given}], "task_links": []}
+def plan(tool: str = "order_material", /, **arguments: Any) -> dict[str, Any]:
+    return plan_of(node(tool, **arguments))
 
 
 def fitting(value: Any, schema: Any) -> bool:
@@ -106,14 +105,14 @@ PHONELESS = {"name": "Ann", "email": "a@b.org", "phone": None}
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (plan(("project", "shelf"), ("lines", LINES)), True),
-        (plan(("lines", [{**LINES[0], "amount": "<node-0>"}, "<node-0>"])), True),
-        (plan(("lines", [{"material": "oak"}])), False),
-        (plan(("lines", 4)), False),
-        (plan(("hours", 4), tool="book_bench"), True),
-        (plan(("hours", 4.5), tool="book_bench"), False),
-        (plan(("newsletter", True), ("member", PHONELESS), tool="add_member"), True),
-        (plan(("hours", 4), tool="order_material"), False),
+        (plan(project="shelf", lines=LINES), True),
+        (plan(lines=[{**LINES[0], "amount": "<node-0>"}, "<node-0>"]), True),
+        (plan(lines=[{"material": "oak"}]), False),
+        (plan(lines=4), False),
+        (plan("book_bench", hours=4), True),
+        (plan("book_bench", hours=4.5), False),
+        (plan("add_member", newsletter=True, member=PHONELESS), True),
+        (plan(hours=4), False),
     ],
 )
 def test_structured_output_has_the_types_of_the_parameters(value: Any, expected: bool) -> None:
@@ -125,7 +124,7 @@ def test_a_schema_of_published_tools_takes_text_only() -> None:
         [*text_tools("ab")["nodes"], {"id": "c", "parameters": [{"name": "n", "type": "integer"}]}]
     )
     schema = plan_schema(published, "temporal")
-    assert not fitting(plan(("n", 4), tool="c"), schema) and fitting(plan(("n", "4"), tool="c"), schema)
+    assert not fitting(plan("c", n=4), schema) and fitting(plan("c", n="4"), schema)
 
 
 def test_a_planted_text_is_shown_even_after_a_very_long_description() -> None:
@@ -172,9 +171,8 @@ def test_structured_output_takes_references_in_place_of_every_value_and_requires
     validator = jsonschema.Draft202012Validator(schema)
     assert validator.is_valid(GOLD)
     assert not validator.is_valid({key: value for key, value in GOLD.items() if key != "task_links"})
-    hours = {"name": "hours", "value": "<node-0>.benches[0].price"}
-    node = {"task": "book_bench", "arguments": [hours]}
-    assert validator.is_valid({**GOLD, "task_nodes": [node]})
+    booking = node("book_bench", hours="<node-0>.benches[0].price")
+    assert validator.is_valid({**GOLD, "task_nodes": [booking]})
 
 
 KINDS: list[DependencyType] = ["resource", "temporal"]

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.builders import node
 from toolassay.backinstruct.teacher_review import TeacherVerdict
 from toolassay.gates.critic import CriticVerdict, TeacherGate
 from toolassay.gates.gate import Background, Finding, read_gates, state_of
@@ -51,8 +52,7 @@ def check(request: str, *nodes: dict[str, Any], links: list[dict[str, str]] | No
 
 
 def forecast(**arguments: Any) -> dict[str, Any]:
-    named = [{"name": name, "value": value} for name, value in arguments.items()]
-    return {"task": "forecast", "arguments": named}
+    return node("forecast", **arguments)
 
 
 def test_each_ungrounded_value_is_reported_with_its_place() -> None:

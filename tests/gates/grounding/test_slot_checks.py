@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import node
 from toolassay.gates.gate import Background, Finding
 from toolassay.gates.grounding import GroundingGate
 from toolassay.plans.gold import Gold
@@ -20,8 +21,7 @@ def check(request: str, *, about: Any = None, **arguments: Any) -> list[Finding]
         for name, value in arguments.items()
     ]
     library = ToolLibrary.from_json({"nodes": [{"id": "act", "desc": "Acts.", "parameters": parameters}]})
-    named = [{"name": name, "value": value} for name, value in arguments.items()]
-    label = {"id": 1, "user_request": request, "task_nodes": [{"task": "act", "arguments": named}]}
+    label = {"id": 1, "user_request": request, "task_nodes": [node("act", **arguments)]}
     return GroundingGate(Background(library, "temporal")).check(Gold.of(label))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import plan_of
 from tests.support.plan_scores import evaluate_predictions
 from tests.support.running import each_has
 from toolassay.evaluation.evaluation import Evaluation
@@ -18,8 +19,7 @@ KEY = "overall_overall"
 
 def _plan(*names: str) -> dict[str, Any]:
     nodes = [{"task": name, "arguments": [f"for {name}"]} for name in names]
-    links = [{"source": s, "target": t} for s, t in pairwise(names)]
-    return {"task_steps": [f"use {name}" for name in names], "task_nodes": nodes, "task_links": links}
+    return plan_of(*nodes, links=pairwise(names))
 
 
 def _label(key: str | int, *names: str, **more: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.builders import links_of
 from toolassay.benchmarks.taskbench.scoring.strict import StrictItem, score_plan
 from toolassay.graph import DependencyType
 from toolassay.metrics.f1 import MatchCounts, f1
@@ -72,7 +73,7 @@ def _never_above(after: StrictItem, before: StrictItem) -> None:
 def _plan(*calls: tuple[str, list[Any]], links: list[tuple[str, str]] | None = None) -> dict[str, Any]:
     plan: dict[str, Any] = {"task_nodes": [{"task": name, "arguments": given} for name, given in calls]}
     if links is not None:
-        plan["task_links"] = [{"source": source, "target": target} for source, target in links]
+        plan["task_links"] = links_of(links)
     return plan
 
 

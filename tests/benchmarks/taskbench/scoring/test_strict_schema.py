@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.bench_bookings import LIBRARY, PLANS, call, plan, renumbered
+from tests.support.bench_bookings import LIBRARY, PLANS, renumbered
+from tests.support.builders import node, plan_of
 from toolassay.benchmarks.taskbench.scoring.strict import StrictItem, score_plan
 from toolassay.metrics.f1 import MatchCounts
 from toolassay.plans.normalised_plan import Plan, PlanReader, plan_digest
@@ -31,7 +32,7 @@ def scores(gold: Any, predicted: Any) -> StrictItem:
 
 def booked(bench_id: Any, **more: Any) -> dict[str, Any]:
     """The plan `BOOKED` with another value for the bench."""
-    return {**BOOKED, "task_nodes": [BOOKED["task_nodes"][0], call("book_bench", bench_id=bench_id, hours=3)]}
+    return {**BOOKED, "task_nodes": [BOOKED["task_nodes"][0], node("book_bench", bench_id=bench_id, hours=3)]}
 
 
 paths = st.sampled_from(["", ".id", ".items[0].id", ".items[*].id", ".a['b c'][2]"])
@@ -52,8 +53,8 @@ def plans(draw: st.DrawFn) -> dict[str, Any]:
                 value = f"<node-{source}>{draw(paths)}"
                 links.append((tools[source], tool))
             given[name] = draw(st.sampled_from([value, [value], {"in": [value, 1]}]))
-        nodes.append(call(tool, **given))
-    return plan(*nodes, links=tuple(dict.fromkeys(links)))
+        nodes.append(node(tool, **given))
+    return plan_of(*nodes, links=tuple(dict.fromkeys(links)))
 
 
 @given(plans())
@@ -80,8 +81,8 @@ def test_the_order_of_nodes_changes_neither_counts_nor_digest(
 def test_a_wrong_path_costs_its_value_and_no_other_score(value: Any, data: st.DataObject) -> None:
     referring = [
         (place, number)
-        for place, node in enumerate(value["task_nodes"])
-        for number, argument in enumerate(node["arguments"])
+        for place, call in enumerate(value["task_nodes"])
+        for number, argument in enumerate(call["arguments"])
         if "<node-" in str(argument["value"])
     ]
     if not referring:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.builders import links_of
 from toolassay.graph import DependencyType
 from toolassay.plans.normalised_plan import PlanReader, comparable, plan_digest, resource_type
 from toolassay.tools.library import Parameter, Tool, ToolLibrary
@@ -87,7 +88,7 @@ def digest(
     tool = Tool("a", inputs=("text",), outputs=("text",), parameters=(Parameter("p"),))
     value: dict[str, Any] = {"task_nodes": [{"task": name, "arguments": given} for name, given in nodes]}
     if links is not None:
-        value["task_links"] = [{"source": source, "target": target} for source, target in links]
+        value["task_links"] = links_of(links)
     plan = PlanReader(ToolLibrary([tool]), kind).plan(value)
     assert plan is not None
     return plan_digest(plan)
