@@ -119,7 +119,7 @@ def allowed_values(parameter: Parameter) -> list[str]:
             return values
     values = _described(parameter.description)
     pattern = parameter.declaration.get("pattern")
-    if values and isinstance(pattern, str) and not all(_meets(pattern, one) for one in values):
+    if values and isinstance(pattern, str) and not all(_meets(pattern, value) for value in values):
         return []
     return values
 
@@ -137,8 +137,8 @@ def quoted_in(description: str) -> list[str]:
     >>> quoted_in("A city, e.g. 'Porto'; not the customer's, on 'DD.MM.YYYY'")
     ['Porto']
     """
-    found = re.findall(rf"(?<![A-Za-z\d_]){_QUOTED}(?![A-Za-z\d_])", description)
-    return [one[1:-1] for one in found if not _DATE_FORM.fullmatch(one[1:-1])]
+    quotations = re.findall(rf"(?<![A-Za-z\d_]){_QUOTED}(?![A-Za-z\d_])", description)
+    return [quotation[1:-1] for quotation in quotations if not _DATE_FORM.fullmatch(quotation[1:-1])]
 
 
 def allowed_range(parameter: Parameter) -> Range | None:

@@ -99,10 +99,12 @@ def draw_arguments(
                 problem = str(error)
     except Exception:
         # Checking each schema first would take longer than all draws together.
-        found = next(schema_problems(tool.input_schema), None) if tool.input_schema is not None else None
-        if found is None:
+        schema_problem = (
+            next(schema_problems(tool.input_schema), None) if tool.input_schema is not None else None
+        )
+        if schema_problem is None:
             raise
-        problem = f"its schema is not valid: {found.path} {found.reason}"[:160]
+        problem = f"its schema is not valid: {schema_problem.path} {schema_problem.reason}"[:160]
     raise UnfillableError(problem)
 
 
@@ -128,7 +130,7 @@ class _Draw:
         prefixes = {path[:end] for path in self.given for end in range(1, len(path) + 1)}
         include = included(fed) | prefixes
         if given is None and extra:
-            needed = {place.path[:1] for place in self._places(include)}
+            needed = {place.path[:1] for place in self._slots(include)}
             optional = dict.fromkeys(
                 value_place.path[:1] for value_place in value_places(tool, _MOST_OPTIONAL, include)
             )
@@ -136,21 +138,21 @@ class _Draw:
             include |= {*rng.sample(free, min(extra, len(free)))}
         self.include = include
 
-    def _places(self, include: frozenset[Path]) -> Sequence[ValuePlace]:
+    def _slots(self, include: frozenset[Path]) -> Sequence[ValuePlace]:
         if self.tool.input_schema is not None:
             return value_places(self.tool, 0, include)
         parameters = self.tool.parameters
-        kept = [
+        chosen = [
             parameter
             for parameter in parameters
             if is_required(parameter, self.tool) or (parameter.name,) in include
         ]
-        return [declared_place(one) for one in kept]
+        return [declared_place(parameter) for parameter in chosen]
 
     def arguments(self) -> DrawnArguments:
         """The arguments; raises UnfillableError if they are not valid."""
         if self.tool.input_schema is None:
-            template: Mapping[str, Any] = {place.path[0]: place for place in self._places(self.include)}
+            template: Mapping[str, Any] = {place.path[0]: place for place in self._slots(self.include)}
         else:
             template = template_of(self.tool, 0, self.include)
         drawn = filled(template, self._value, self._size)
@@ -160,7 +162,7 @@ class _Draw:
             self.stated = [*arguments.items()]
         if self.fed:
             pairs = [{"name": name, "value": value} for name, value in arguments.items()]
-            arguments = {one["name"]: one["value"] for one in with_fed(pairs, self.fed)}
+            arguments = {argument["name"]: argument["value"] for argument in with_fed(pairs, self.fed)}
         if len(self.stated) > _MOST_STATED:
             raise UnfillableError(f"a request would have to state more than {_MOST_STATED} values")
         problems = self.tool.input_schema is not None and _validator_of(self.tool).problems(
@@ -177,25 +179,25 @@ class _Draw:
         inside = (value for names, value in self.given.items() if names[: len(path)] == path)
         return max((len(value) for value in inside if isinstance(value, list)), default=0)
 
-    def _value(self, place: ValuePlace, item: int) -> Any:
-        if is_fed(place.parameter.name, self.fed):
+    def _value(self, slot: ValuePlace, item: int) -> Any:
+        if is_fed(slot.parameter.name, self.fed):
             return ABSENT
-        value = self.given.get(place.path)
+        value = self.given.get(slot.path)
         if isinstance(value, list):
             value = value[item] if item < len(value) else None
         if value is None:
-            value = drawn_value(place, self.rng, self.taken)
+            value = drawn_value(slot, self.rng, self.taken)
             if value is None:
-                raise UnfillableError(f"no valid value was found for '{place.parameter.name}'")
+                raise UnfillableError(f"no valid value was found for '{slot.parameter.name}'")
         else:
-            if place.kind == "string":
+            if slot.kind == "string":
                 value = as_text(value)
             elif isinstance(value, str):
-                value = ValuePlace(Parameter(""), place.kind).typed(value)
-            if not place.allows(value) or not is_statable(value):
-                raise UnfillableError(f"'{place.parameter.name}' does not take the value {value!r}")
+                value = ValuePlace(Parameter(""), slot.kind).typed(value)
+            if not slot.allows(value) or not is_statable(value):
+                raise UnfillableError(f"'{slot.parameter.name}' does not take the value {value!r}")
         self.taken.add(as_text(value))
-        self.stated.append((place.parameter.name, value))
+        self.stated.append((slot.parameter.name, value))
         return value
 
 
@@ -218,15 +220,15 @@ def declared_place(parameter: Parameter) -> ValuePlace:
     schema = read_type(parameter.type) or {"type": "string"}
     both = {
         **schema,
-        **{key: one for key, one in parameter.declaration.items() if key not in ("type", "items")},
+        **{key: setting for key, setting in parameter.declaration.items() if key not in ("type", "items")},
     }
     schema = both if next(schema_problems(both), None) is None else schema
     items = schema.get("items", {}) if schema.get("type") == "array" else schema
     walk = SchemaWalk({})
-    about = {key: one for key, one in items.items() if key != "type" or "enum" not in items}
-    place = walk.place(walk.chosen({**about, "description": parameter.description}), (parameter.name,))
-    listed = tuple(place.typed(text) for text in allowed_values(parameter))
-    return replace(place, choices=place.choices or listed)
+    about = {key: setting for key, setting in items.items() if key != "type" or "enum" not in items}
+    slot = walk.place(walk.chosen({**about, "description": parameter.description}), (parameter.name,))
+    listed = tuple(slot.typed(text) for text in allowed_values(parameter))
+    return replace(slot, choices=slot.choices or listed)
 
 
 _FIRST_DAY = date(2026, 1, 5)
@@ -269,8 +271,8 @@ def written_form(description: str) -> str:
     >>> written_form("24-hour format (HH:MM)"), written_form("as DD.MM.YYYY"), written_form("in mm")
     ('%H:%M', '%d.%m.%Y', '')
     """
-    found = _FORM.search(description)
-    form = found[0] if found else ""
+    match = _FORM.search(description)
+    form = match[0] if match else ""
 
     def code(token: re.Match[str]) -> str:
         is_month = not re.search("h", form[: token.start()], re.IGNORECASE) and re.search(
@@ -281,45 +283,45 @@ def written_form(description: str) -> str:
     return re.sub("yyyy|yy|mm|dd|hh|ss", code, form, flags=re.IGNORECASE)
 
 
-def drawn_value(place: ValuePlace, rng: Random, taken: Collection[str] = ()) -> Any:
+def drawn_value(slot: ValuePlace, rng: Random, taken: Collection[str] = ()) -> Any:
     """A value that a place allows, if possible not one of the texts `taken`; None if no value is found.
 
     >>> drawn_value(ValuePlace(Parameter("order_id"), path=("order_id",)), Random(1))
     'id-3201'
     """
-    found = None
-    for value in _candidates(place, rng):
-        if place.allows(value):
+    taken_value = None
+    for value in _candidates(slot, rng):
+        if slot.allows(value):
             if as_text(value) not in taken:
                 return value
-            found = value if found is None else found
-    return found
+            taken_value = value if taken_value is None else taken_value
+    return taken_value
 
 
-def _candidates(place: ValuePlace, rng: Random) -> Iterator[Any]:
+def _candidates(slot: ValuePlace, rng: Random) -> Iterator[Any]:
     """Values that fit a place by one piece of evidence after the other; not all are valid."""
-    schema = place.parameter.declaration
-    if place.choices:
-        yield from rng.sample(place.choices, len(place.choices))
+    schema = slot.parameter.declaration
+    if slot.choices:
+        yield from rng.sample(slot.choices, len(slot.choices))
         return
-    if place.kind == "boolean":
+    if slot.kind == "boolean":
         yield rng.random() < 0.5
         return
-    listed = [place.typed(text) for text in allowed_values(place.parameter)]
+    listed = [slot.typed(text) for text in allowed_values(slot.parameter)]
     examples = schema.get("examples")
     examples = [*examples] if isinstance(examples, list) else []
-    quoted = [place.typed(text) for text in quoted_in(place.parameter.description)]
+    quoted = [slot.typed(text) for text in quoted_in(slot.parameter.description)]
     for values in (listed, [*examples, schema.get("example")], [schema.get("default")], quoted):
         usable = [value for value in values if is_statable(value)]
         yield from rng.sample(usable, len(usable))
-    if place.kind != "string":
+    if slot.kind != "string":
         for _ in range(12):
-            yield _number(place, rng)
+            yield _number(slot, rng)
         return
-    if form := written_form(place.parameter.description):
+    if form := written_form(slot.parameter.description):
         yield datetime.fromisoformat(f"{_day(rng)}T{_clock(rng)}").strftime(form)
     # The last word: the name of a tool, "user.name", has more than one.
-    name = (re.findall(r"[^\W_]+", place.path[-1] if place.path else "") or ["value"])[-1].casefold()
+    name = (re.findall(r"[^\W_]+", slot.path[-1] if slot.path else "") or ["value"])[-1].casefold()
     make = _FORMATS.get(str(schema.get("format", name)))
     for _ in range(3):
         number = rng.randrange(1_000, 10_000)
@@ -334,10 +336,10 @@ def _candidates(place: ValuePlace, rng: Random) -> Iterator[Any]:
             yield matching_text(pattern, rng)
 
 
-def _number(place: ValuePlace, rng: Random) -> int | float:
+def _number(slot: ValuePlace, rng: Random) -> int | float:
     """A number in the bounds of the description or the schema, near a single bound; else from 1 to 99."""
-    schema = place.parameter.declaration
-    if (span := allowed_range(place.parameter)) is not None:
+    schema = slot.parameter.declaration
+    if (span := allowed_range(slot.parameter)) is not None:
         low = span.low
         high = span.high
     else:
@@ -346,7 +348,7 @@ def _number(place: ValuePlace, rng: Random) -> int | float:
         )
         high = min(highs) if highs else max(lows) + 20 if lows else 99
         low = max(lows) if lows else min(1, high - 20)
-    digits = 0 if place.kind == "integer" or high - low > 9 else 1 if high - low > 1 else 2
+    digits = 0 if slot.kind == "integer" or high - low > 9 else 1 if high - low > 1 else 2
     steps = _numbers(schema, "multipleOf")
     unit = Fraction(repr(steps[0])) if steps and steps[0] > 0 else Fraction(1, 10**digits)
     least = ceil(Fraction(low) / unit)
@@ -356,8 +358,8 @@ def _number(place: ValuePlace, rng: Random) -> int | float:
 
 
 def _numbers(schema: Mapping[str, Any], *keywords: str) -> list[float]:
-    found = [schema[keyword] for keyword in keywords if keyword in schema]
-    return [one for one in found if isinstance(one, int | float) and isfinite(one)]
+    values = [schema[keyword] for keyword in keywords if keyword in schema]
+    return [keyword for keyword in values if isinstance(keyword, int | float) and isfinite(keyword)]
 
 
 # A class of characters is narrowed to those of the first row that it has.
@@ -434,23 +436,23 @@ class _PatternText:
         """A character of a class, a readable one if there is one."""
         negated = any(str(operation) == "NEGATE" for operation, _ in parts)
         for row in _READABLE:
-            if found := [one for one in row if _is_member(one, parts) != negated]:
-                return self.rng.choice(found)
+            if fitting := [character for character in row if _is_member(character, parts) != negated]:
+                return self.rng.choice(fitting)
         raise ValueError("a class of the pattern has no printable character")
 
 
-def _is_member(one: str, parts: Sequence[Any]) -> bool:
+def _is_member(character: str, parts: Sequence[Any]) -> bool:
     for operation, value in parts:
         match str(operation):
             case "LITERAL":
-                found = ord(one) == value
+                is_member = ord(character) == value
             case "RANGE":
-                found = value[0] <= ord(one) <= value[1]
+                is_member = value[0] <= ord(character) <= value[1]
             case "CATEGORY":
                 name = str(value).removeprefix("CATEGORY_").removeprefix("UNI_")
-                found = re.fullmatch(_CATEGORIES[name], one) is not None
+                is_member = re.fullmatch(_CATEGORIES[name], character) is not None
             case _:
-                found = False
-        if found:
+                is_member = False
+        if is_member:
             return True
     return False

@@ -60,12 +60,12 @@ def fed_arguments(sample: Sample, library: ToolLibrary) -> list[tuple[FedArgumen
             fed[order[link.target]].append(fed_argument(pair, order[link.source], giver, taker))
     # Nodes are in topological order: what a source shares is complete before its targets come.
     for link, pairs in sorted(
-        zip(sample.links, sample.shared, strict=False), key=lambda one: order[one[0].source]
+        zip(sample.links, sample.shared, strict=False), key=lambda linked: order[linked[0].source]
     ):
         for pair in pairs:
-            for one in fed[order[link.source]]:
-                if one.place == pair.source:
-                    same = one._replace(parts=parse_path(pair.target))
+            for argument in fed[order[link.source]]:
+                if argument.place == pair.source:
+                    same = argument._replace(parts=parse_path(pair.target))
                     fed[order[link.target]].append(same)
     return [tuple(arguments) for arguments in fed]
 
@@ -119,19 +119,19 @@ def _names(parts: Iterable[Part]) -> tuple[str, ...]:
 
 def included(fed: Iterable[FedArgument]) -> frozenset[tuple[str, ...]]:
     """The fed arguments and the objects that they are in, as paths of names."""
-    paths = [_names(one.parts) for one in fed]
+    paths = [_names(argument.parts) for argument in fed]
     return frozenset(path[:end] for path in paths for end in range(1, len(path) + 1))
 
 
-def is_fed(place: str, fed: Iterable[FedArgument]) -> bool:
+def is_fed(name: str, fed: Iterable[FedArgument]) -> bool:
     """Whether a place in the arguments, named as by `ValuePlace`, is fed or part of a fed argument.
 
     >>> movie = FedArgument(("filter", "movie_id"), 0, "<node-0>.id", ("id",))
     >>> is_fed("filter.movie_id", [movie]), is_fed("filter.language", [movie])
     (True, False)
     """
-    plain = _ITEM_NUMBER.sub("", place)
-    return any(plain == one.place or plain.startswith(f"{one.place}.") for one in fed)
+    plain = _ITEM_NUMBER.sub("", name)
+    return any(plain == argument.place or plain.startswith(f"{argument.place}.") for argument in fed)
 
 
 def with_fed(arguments: Iterable[Mapping[str, Any]], fed: Iterable[FedArgument]) -> list[dict[str, Any]]:
@@ -140,9 +140,9 @@ def with_fed(arguments: Iterable[Mapping[str, Any]], fed: Iterable[FedArgument])
     >>> with_fed([], [FedArgument(("filter", "ids", EACH), 0, "<node-0>", ())])
     [{'name': 'filter', 'value': {'ids': ['<node-0>']}}]
     """
-    values: Any = {one["name"]: one["value"] for one in arguments}
-    for one in fed:
-        values = _with(values, one.parts, one.value)
+    values: Any = {argument["name"]: argument["value"] for argument in arguments}
+    for argument in fed:
+        values = _with(values, argument.parts, argument.value)
     return [{"name": name, "value": value} for name, value in values.items()]
 
 
@@ -153,5 +153,5 @@ def _with(given: Any, parts: Sequence[Part], value: Any) -> Any:
     if first == EACH or isinstance(first, int):
         items = given if isinstance(given, list) else []
         return [_with(items[0] if items else None, rest, value), *items[1:]]
-    known = given if isinstance(given, dict) else {}
-    return {**known, first: _with(known.get(first), rest, value)}
+    members = given if isinstance(given, dict) else {}
+    return {**members, first: _with(members.get(first), rest, value)}

@@ -80,10 +80,10 @@ _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
 
 
 @lru_cache(maxsize=8192)
-def _validator(place: ValuePlace) -> ArgumentValidator:
-    declared = place.parameter.declaration
-    known = {key: declared[key] for key in _LIMITS if key in declared}
-    return ArgumentValidator({"properties": {"value": known}}, is_valid=True)
+def _validator(slot: ValuePlace) -> ArgumentValidator:
+    declared = slot.parameter.declaration
+    limits = {key: declared[key] for key in _LIMITS if key in declared}
+    return ArgumentValidator({"properties": {"value": limits}}, is_valid=True)
 
 
 def as_text(value: Any) -> str:
@@ -119,15 +119,15 @@ def place_of_parameter(parameter: Parameter) -> ValuePlace:
 @lru_cache(maxsize=4096)
 def value_places(tool: Tool, optional: int, include: frozenset[Path] = NO_PATHS) -> tuple[ValuePlace, ...]:
     """The places of `template_of`, in order."""
-    return tuple(_places(template_of(tool, optional, include)))
+    return tuple(_slots_in(template_of(tool, optional, include)))
 
 
-def _places(template: Any) -> Iterator[ValuePlace]:
+def _slots_in(template: Any) -> Iterator[ValuePlace]:
     if isinstance(template, ValuePlace):
         yield template
     inner = template.values() if isinstance(template, Mapping) else template if type(template) is list else ()
-    for one in inner:
-        yield from _places(one)
+    for part in inner:
+        yield from _slots_in(part)
 
 
 ABSENT = object()
@@ -143,8 +143,12 @@ def filled_arguments(tool: Tool, optional: int, value: Callable[[ValuePlace], An
         value: Gives the value of each place, in order, or `ABSENT`. Lists and objects that have only absent
             values are absent.
     """
-    found = filled(template_of(tool, optional, NO_PATHS), lambda place, item: value(place))
-    return [{"name": name, "value": one} for name, one in found.items()] if found is not ABSENT else []
+    arguments = filled(template_of(tool, optional, NO_PATHS), lambda slot, item: value(slot))
+    return (
+        [{"name": name, "value": argument} for name, argument in arguments.items()]
+        if arguments is not ABSENT
+        else []
+    )
 
 
 def filled(
@@ -166,8 +170,8 @@ def filled(
     if isinstance(template, ValuePlace):
         return value(template, item)
     if isinstance(template, Mapping):
-        named = {name: filled(one, value, size, (*path, name), item) for name, one in template.items()}
-        present = {name: one for name, one in named.items() if one is not ABSENT}
+        named = {name: filled(inner, value, size, (*path, name), item) for name, inner in template.items()}
+        present = {name: inner for name, inner in named.items() if inner is not ABSENT}
         return present if present or not named else ABSENT
     if not isinstance(template, list) or not template:
         return template
@@ -203,7 +207,7 @@ class SchemaWalk:
         for group in groups:
             given = [part for part in group if kinds_of(part, self.root) != {"null"}]
             parts += [self.pick(given)] if given else []
-        merged = {key: one for key, one in schema.items() if key not in _COMBINED}
+        merged = {key: rule for key, rule in schema.items() if key not in _COMBINED}
         for part in parts if left else ():
             merged = _both(merged, self.chosen(part, left - 1))
         return merged
@@ -233,16 +237,18 @@ def is_statable(value: Any) -> bool:
     return isinstance(value, str | int | float) and not re.search(r"^$|[|{}\n]", as_text(value))
 
 
-def _both(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+def _both(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
     """Two schemas that hold together, as far as properties and required names go; else the first decides."""
-    both = {**other, **one}
-    own = one.get("properties")
-    further = other.get("properties")
-    if isinstance(own, Mapping) and isinstance(further, Mapping):
-        common = {name: {"allOf": [own[name], further[name]]} for name in own if name in further}
-        both["properties"] = {**further, **own, **common}
-    if isinstance(one.get("required"), list) and isinstance(other.get("required"), list):
-        both["required"] = [*one["required"], *other["required"]]
+    both = {**second, **first}
+    properties = first.get("properties")
+    further = second.get("properties")
+    if isinstance(properties, Mapping) and isinstance(further, Mapping):
+        common = {
+            name: {"allOf": [properties[name], further[name]]} for name in properties if name in further
+        }
+        both["properties"] = {**further, **properties, **common}
+    if isinstance(first.get("required"), list) and isinstance(second.get("required"), list):
+        both["required"] = [*first["required"], *second["required"]]
     return both
 
 
@@ -261,12 +267,20 @@ class _Templates(SchemaWalk):
     def object(self, schema: Any, path: Path, optional: int) -> dict[str, Any]:
         properties = properties_at(self.chosen(schema), self.root)
         plain = tuple(part for part in path if not part.isdigit())
-        needed = [one for one in properties if one.required]
-        included = [one for one in properties if (*plain, one.name) in self.include]
-        names = {one.name for one in [*needed, *included]}
-        further = [one for one in properties if one.name not in names and self.is_simple(one.schema)]
-        kept = names | {one.name for one in further[:optional]}
-        return {one.name: self.of(one.schema, (*path, one.name)) for one in properties if one.name in kept}
+        needed = [property_ for property_ in properties if property_.required]
+        included = [property_ for property_ in properties if (*plain, property_.name) in self.include]
+        names = {property_.name for property_ in [*needed, *included]}
+        further = [
+            property_
+            for property_ in properties
+            if property_.name not in names and self.is_simple(property_.schema)
+        ]
+        kept = names | {property_.name for property_ in further[:optional]}
+        return {
+            property_.name: self.of(property_.schema, (*path, property_.name))
+            for property_ in properties
+            if property_.name in kept
+        }
 
     def of(self, schema: Any, path: Path) -> Any:
         self.levels += 1
@@ -297,10 +311,14 @@ class _Templates(SchemaWalk):
                 return []
             number = min(least, _MOST_ITEMS) if isinstance(least, int) and least > 0 else 1
             items = given[:_MOST_ITEMS] if isinstance(given, list) else [schema.get("items")] * number
-            names = [path] if len(items) == 1 else [(*path, str(place)) for place in range(1, len(items) + 1)]
+            names = (
+                [path]
+                if len(items) == 1
+                else [(*path, str(position)) for position in range(1, len(items) + 1)]
+            )
             return [self.of(item, name) for item, name in zip(items, names, strict=True)]
-        found = self.object(schema, path, 0)
-        return found if found or is_deep else self.object(schema, path, 1)
+        members = self.object(schema, path, 0)
+        return members if members or is_deep else self.object(schema, path, 1)
 
     def place(self, schema: Mapping[str, Any], path: Path, name: str = "") -> ValuePlace:
         plain = tuple(part for part in path if not part.isdigit())

@@ -134,13 +134,13 @@ class Alignment:
     nodes: int = 0
     links: int = 0
 
-    def add(self, gold: Gold, shape: Shape, said: Verdicts) -> None:
+    def add(self, gold: Gold, shape: Shape, verdicts: Verdicts) -> None:
         """Add one label with its shape and its verdicts."""
         self.labels[shape] += 1
-        self.teacher[said.teacher] += 1
+        self.teacher[verdicts.teacher] += 1
         self.nodes += len(gold.nodes)
         self.links += len(gold.links)
-        for mode, passed in passes(said).items():
+        for mode, passed in passes(verdicts).items():
             if passed:
                 self.ids[f"{mode}_alignment_id"][shape].append(gold.id)
 
@@ -160,10 +160,10 @@ def verdicts_of(gold: Gold) -> Verdicts:
     return Verdicts(rule, read_review(gold.record.get("check_by_teacher")).verdict)
 
 
-def passes(said: Verdicts) -> dict[str, bool]:
+def passes(verdicts: Verdicts) -> dict[str, bool]:
     """Whether a sample passes, by mode; an unknown verdict of the LLM critic does not pass."""
-    rule = said.rule
-    approved = said.teacher == "pass"
+    rule = verdicts.rule
+    approved = verdicts.teacher == "pass"
     return {
         "node": rule.node,
         "link": rule.link,

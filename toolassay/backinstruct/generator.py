@@ -102,9 +102,9 @@ class Carried(NamedTuple):
     def of(cls, value: Any) -> Carried:
         """Read what a journal has of it; a journal of an earlier version has the problems only."""
         if isinstance(value, list) and not (value and isinstance(value[0], str)):
-            return cls("", [Problem(*one) for one in value])
+            return cls("", [Problem(*problem) for problem in value])
         outcome, problems, results = value
-        return cls(outcome, [Problem(*one) for one in problems], results)
+        return cls(outcome, [Problem(*problem) for problem in problems], results)
 
 
 Tried = Callable[[Sample, RawSample], Awaitable[Carried]]
@@ -166,7 +166,7 @@ class WritingAttempt(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tr
         return cls(
             prompt_tokens=response.prompt_tokens,
             completion_tokens=response.completion_tokens,
-            problems=[(one.found_by, one.text) for one in problems],
+            problems=[(problem.found_by, problem.text) for problem in problems],
         )
 
 
@@ -228,12 +228,14 @@ class SampleWriter(ItemWork[int]):
     def recorded(self, entry: SampleEntry) -> Recorded:
         """The answers of an entry of an earlier version with rewrites that were not finished."""
         first = WritingAttempt(response=entry.response, finish_reason=entry.finish_reason)
-        said = [
-            AnswerLine(one.response, one.finish_reason, one.prompt_tokens, one.completion_tokens)
-            for one in entry.attempts or [first]
-            if one.response is not None
+        answers = [
+            AnswerLine(
+                attempt.response, attempt.finish_reason, attempt.prompt_tokens, attempt.completion_tokens
+            )
+            for attempt in entry.attempts or [first]
+            if attempt.response is not None
         ]
-        return {"generator": said}
+        return {"generator": answers}
 
     def rounds(self, count: int, journal: Journal) -> Iterator[tuple[SampleWriter, range]]:
         """The samples that are written together, each time with the work that writes them.
@@ -271,8 +273,8 @@ class SampleItems(SampleWriter):
             self.drawn(sample)
         while True:
             try:
-                response, made, problem = await self._attempt(sample, messages, len(attempts), ask)
-                judgement = await self._judged(sample, response, made, problem, ask)
+                response, written, problem = await self._attempt(sample, messages, len(attempts), ask)
+                judgement = await self._judged(sample, response, written, problem, ask)
                 problems = judgement.problems
             except ModelError as error:
                 if error.settles and record is not None:  # an earlier answer could be read
@@ -280,21 +282,21 @@ class SampleItems(SampleWriter):
                         outcome="answered", record=record, problem=str(error), attempts=attempts
                     )
                 raise
-            outcome = "refused" if response.refused else "malformed" if made is None else "answered"
-            record = record if made is None else judgement.added_to(made)
+            outcome = "refused" if response.refused else "malformed" if written is None else "answered"
+            record = record if written is None else judgement.added_to(written)
             attempts.append(WritingAttempt.of(response, problems))
             if not problems or len(attempts) > self.rewrites or outcome == "refused":
                 break
-            found = "\n".join(f"- {problem.text}" for problem in problems)
+            listed = "\n".join(f"- {problem.text}" for problem in problems)
             messages = [
                 *messages,
                 sent_back({"role": "assistant", "content": response.text, "extra": response.extra}),
-                {"role": "user", "content": Template(built_in("rewrite")).substitute(problems=found)},
+                {"role": "user", "content": Template(built_in("rewrite")).substitute(problems=listed)},
             ]
         if outcome == "malformed" and record is not None:
             outcome = "answered"
-        tried = attempts if self.rewrites else ()
-        return SampleEntry(outcome=outcome, record=record, problem=problem, attempts=tried)
+        recorded_attempts = attempts if self.rewrites else ()
+        return SampleEntry(outcome=outcome, record=record, problem=problem, attempts=recorded_attempts)
 
     async def _attempt(
         self, sample: Sample, messages: Sequence[Message], number: int, ask: Ask
@@ -412,7 +414,7 @@ class RewritingGain(msgspec.Struct, frozen=True):
 
 def rewriting_gain(journal: Journal) -> RewritingGain | None:
     """What rewriting gained; None if no sample has attempts."""
-    passed_at, found, fixed = Counter[str](), Counter[str](), Counter[str]()
+    passed_at, faulty, fixed = Counter[str](), Counter[str](), Counter[str]()
     never = requests = prompt = completion = 0
     for _, entry in entries_of(journal):
         attempts = entry.attempts
@@ -423,14 +425,14 @@ def rewriting_gain(journal: Journal) -> RewritingGain | None:
             never += 1
         else:
             passed_at[str(len(attempts) - 1)] += 1
-        found.update(first)
+        faulty.update(first)
         fixed.update(first - last)
         requests += len(attempts) - 1
-        prompt += sum(one.prompt_tokens or 0 for one in attempts[1:])
-        completion += sum(one.completion_tokens or 0 for one in attempts[1:])
+        prompt += sum(attempt.prompt_tokens or 0 for attempt in attempts[1:])
+        completion += sum(attempt.completion_tokens or 0 for attempt in attempts[1:])
     if not passed_at and not never:
         return None
-    by_gate = {gate: GateGain(count, fixed[gate]) for gate, count in found.most_common()}
+    by_gate = {gate: GateGain(count, fixed[gate]) for gate, count in faulty.most_common()}
     return RewritingGain(dict(sorted(passed_at.items())), never, requests, prompt, completion, by_gate)
 
 

@@ -50,43 +50,43 @@ class References:
     tools: Sequence[str | None]
     links: Collection[tuple[str, str]]
 
-    def resource_arguments(self, values: Any, place: int, problems: list[str]) -> list[str]:
-        """The arguments of the resource node at index `place`; errors are added to `problems`."""
+    def resource_arguments(self, values: Any, position: int, problems: list[str]) -> list[str]:
+        """The arguments of the resource node at index `position`; errors are added to `problems`."""
         if values is None:
             values = []
         if isinstance(values, str | int | float):
             values = [values]
         if not isinstance(values, list):
-            problems.append(f"the inputs of node {place} are not a list")
+            problems.append(f"the inputs of node {position} are not a list")
             return []
         arguments = []
         for value in values:
             value = value.get("value") if isinstance(value, Mapping) and "value" in value else value
             if isinstance(value, bool) or not isinstance(value, str | int | float):
-                problems.append(f"an input of node {place} is not a text")
+                problems.append(f"an input of node {position} is not a text")
             else:
-                arguments.append(self._argument(str(value), place, problems))
+                arguments.append(self._argument(str(value), position, problems))
         return arguments
 
-    def _argument(self, text: str, place: int, problems: list[str]) -> str:
+    def _argument(self, text: str, position: int, problems: list[str]) -> str:
         """`<node-j>` if all of the text names another node that feeds this one, else the text."""
         index = reference_index(text)
         if index is not None:
-            if index >= len(self.tools) or index == place:
-                problems.append(f"node {place} refers to {text.strip()}, which is no other node")
+            if index >= len(self.tools) or index == position:
+                problems.append(f"node {position} refers to {text.strip()}, which is no other node")
             return text.strip()
         named = Spellings(filter(None, self.tools)).meant(_WRAPPING.sub("", text))
-        others = [
-            other
-            for other, tool in enumerate(self.tools)
-            if named is not None and tool == named and other != place
-            if not self.links or (tool, self.tools[place]) in self.links
+        candidates = [
+            candidate
+            for candidate, tool in enumerate(self.tools)
+            if named is not None and tool == named and candidate != position
+            if not self.links or (tool, self.tools[position]) in self.links
         ]
-        if not others:
+        if not candidates:
             return text
         # Of several nodes with this tool, the nearest earlier one is meant.
-        earlier = [other for other in others if other < place]
-        return f"<node-{earlier[-1] if earlier else others[0]}>"
+        earlier = [candidate for candidate in candidates if candidate < position]
+        return f"<node-{earlier[-1] if earlier else candidates[0]}>"
 
 
 def temporal_arguments(
@@ -110,7 +110,7 @@ def temporal_arguments(
     for value in values:
         if not isinstance(value, Mapping) or "name" not in value or "value" not in value:
             problems.append(f"an argument of '{tool}' lacks a name or a value")
-    return values if schema is None else [found for item in values for found in _as_meant(item, schema)]
+    return values if schema is None else [argument for item in values for argument in _as_meant(item, schema)]
 
 
 def _as_meant(argument: Any, schema: Schema) -> Iterator[Any]:
@@ -132,9 +132,9 @@ def in_order(
     """
     graph: nx.DiGraph[int] = nx.DiGraph()
     graph.add_nodes_from(range(len(nodes)))
-    for place, node in enumerate(nodes):
+    for index, node in enumerate(nodes):
         sources = (reference.node for reference in references_in(node.arguments))
-        graph.add_edges_from((source, place) for source in sources if source < len(nodes))
+        graph.add_edges_from((source, index) for source in sources if source < len(nodes))
     try:
         order = list(nx.lexicographical_topological_sort(graph))
     except nx.NetworkXUnfeasible:
@@ -142,13 +142,13 @@ def in_order(
         return nodes, steps
     if order == sorted(order):
         return nodes, steps
-    position = {place: number for number, place in enumerate(order)}
+    position = {index: number for number, index in enumerate(order)}
     moved = [
         LabelNode(
-            nodes[place].task,
-            map_texts(nodes[place].arguments, lambda text: renumbered(text, position), key=str),
+            nodes[index].task,
+            map_texts(nodes[index].arguments, lambda text: renumbered(text, position), key=str),
         )
-        for place in order
+        for index in order
     ]
     return moved, steps_in_order(steps, order, position)
 
@@ -163,17 +163,17 @@ def steps_in_order(steps: list[str], order: list[int], position: Mapping[int, in
     """
     if not steps:
         return steps
-    leading = ((place, _STEP.match(step.lstrip())) for place, step in enumerate(steps))
-    first = {int(match.group(2)) - place for place, match in leading if match}
+    leading = ((index, _STEP.match(step.lstrip())) for index, step in enumerate(steps))
+    first = {int(match.group(2)) - index for index, match in leading if match}
     if len(first) != 1:
-        return [steps[place] for place in order]
+        return [steps[index] for index in order]
     offset = first.pop()
 
     def renumbered(match: re.Match[str]) -> str:
-        place = int(match.group(2)) - offset
-        return f"{match.group(1)}{position[place] + offset}" if place in position else match.group(0)
+        index = int(match.group(2)) - offset
+        return f"{match.group(1)}{position[index] + offset}" if index in position else match.group(0)
 
-    return [_STEP.sub(renumbered, steps[place]) for place in order]
+    return [_STEP.sub(renumbered, steps[index]) for index in order]
 
 
 class LabelNode(msgspec.Struct):
@@ -217,10 +217,10 @@ class Labeller:
             problems.append(f"{len(steps)} steps for {len(nodes)} nodes")
         if self._kind == "schema":
             problems += [
-                f"node {place} refers to <node-{reference.node}>, which is no other node"
-                for place, node in enumerate(nodes)
+                f"node {index} refers to <node-{reference.node}>, which is no other node"
+                for index, node in enumerate(nodes)
                 for reference in references_in(node.arguments)
-                if reference.node >= len(nodes) or reference.node == place
+                if reference.node >= len(nodes) or reference.node == index
             ]
         if self._kind != "temporal" and not problems:
             nodes, steps = in_order(nodes, steps, problems)
@@ -253,14 +253,14 @@ class Labeller:
         ]
         references = References(tools, links)
         nodes: list[LabelNode] = []
-        for place, node in enumerate(written):
+        for index, node in enumerate(written):
             name = node.tool
             values = node.input or node.arguments
             if self._kind == "resource":
-                arguments = references.resource_arguments(values, place, problems)
+                arguments = references.resource_arguments(values, index, problems)
             else:
-                arguments = temporal_arguments(name, values, problems, self._schemas.get(tools[place] or ""))
-            nodes.append(LabelNode(tools[place] or name, arguments))
+                arguments = temporal_arguments(name, values, problems, self._schemas.get(tools[index] or ""))
+            nodes.append(LabelNode(tools[index] or name, arguments))
         return nodes
 
 

@@ -112,23 +112,27 @@ def argument_notes(tool: Tool, values: Mapping[str, Sequence[Any]]) -> dict[str,
     if tool.input_schema is None:
         return {}
     notes = {}
-    for one in sorted(tool.parameters, key=lambda one: not one.required):
-        schema = one.declaration
-        parts = [" ".join(one.description[:_MOST_OF_NOTE].split()).rstrip(".")]
+    for parameter in sorted(tool.parameters, key=lambda parameter: not parameter.required):
+        schema = parameter.declaration
+        parts = [" ".join(parameter.description[:_MOST_OF_NOTE].split()).rstrip(".")]
         parts += [
             f"{name}: {schema[name]}" for name in _LIMITS if isinstance(schema.get(name), str | int | float)
         ]
         given = schema.get("examples", [schema["example"]] if "example" in schema else [])
         examples = (
-            [one for one in given if isinstance(one, str | int | float)] if isinstance(given, list) else []
+            [example for example in given if isinstance(example, str | int | float)]
+            if isinstance(given, list)
+            else []
         )
         if examples:
             parts.append(f"e.g. {', '.join(map(repr, examples[:_MOST_EXAMPLES]))}")
-        if real := list(values.get(one.name, ()))[:_MOST_EXAMPLES]:
+        if real := list(values.get(parameter.name, ()))[:_MOST_EXAMPLES]:
             parts.append(f"real values: {', '.join(map(repr, real))}")
         text = "; ".join(part for part in parts if part)
         if text:
-            notes[one.name] = text if len(text) <= 2 * _MOST_OF_NOTE else f"{text[: 2 * _MOST_OF_NOTE - 1]}…"
+            notes[parameter.name] = (
+                text if len(text) <= 2 * _MOST_OF_NOTE else f"{text[: 2 * _MOST_OF_NOTE - 1]}…"
+            )
         if len(notes) == _MOST_NOTES:
             break
     return notes

@@ -54,27 +54,27 @@ def read_review(review: Any) -> Review:
     if not isinstance(review, str):
         return Review("unknown", "")
     text, _ = without_reasoning(review)
-    found = list(_LABEL.finditer(text))
-    pairs = {(match[1].lower(), _VALUES[match[2].lower()]) for match in found}
-    is_clear = len(pairs) == 2 and not text[found[-1].end() :].strip(" \n\t*`.,;")
+    labels = list(_LABEL.finditer(text))
+    pairs = {(match[1].lower(), _VALUES[match[2].lower()]) for match in labels}
+    is_clear = len(pairs) == 2 and not text[labels[-1].end() :].strip(" \n\t*`.,;")
     return (_of_values(dict(pairs)) if is_clear else None) or Review("unknown", _end(text))
 
 
 def _of_json(value: Mapping[str, Any]) -> Review:
-    given = {str(name).lower(): one for name, one in value.items()}
-    said = {
-        name: one if isinstance(one, bool) else _VALUES.get(str(one).strip().lower())
+    given = {str(name).lower(): item for name, item in value.items()}
+    answers = {
+        name: answer if isinstance(answer, bool) else _VALUES.get(str(answer).strip().lower())
         for name in (EXECUTABLE, CORRECT)
-        for one in (given.get(name),)
+        for answer in (given.get(name),)
     }
     reason = str(given.get("review") or "")
-    return _of_values(said, reason) or Review("unknown", _end(reason or str(value)))
+    return _of_values(answers, reason) or Review("unknown", _end(reason or str(value)))
 
 
-def _of_values(said: Mapping[str, bool | None], reason: str = "") -> Review | None:
+def _of_values(answers: Mapping[str, bool | None], reason: str = "") -> Review | None:
     """The review; None unless both values are known."""
-    executable = said.get(EXECUTABLE)
-    correct = said.get(CORRECT)
+    executable = answers.get(EXECUTABLE)
+    correct = answers.get(CORRECT)
     if executable is None or correct is None:
         return None
     conclusion = f"Executable: {_word(executable)} / Correct: {_word(correct)}"

@@ -28,13 +28,13 @@ def check_engine(text: str) -> re.Match[str]:
     >>> check_engine("local:2")["workers"]
     '2'
     """
-    found = _ENGINE.fullmatch(text)
-    if found is None or (found["workers"] and int(found["workers"]) == 0):
+    match = _ENGINE.fullmatch(text)
+    if match is None or (match["workers"] and int(match["workers"]) == 0):
         raise UsageError(
             f"--engine '{text}' is no engine",
             fix="write local:N for N processes, dask://HOST:PORT, or dask://HOST:PORT?files=URL",
         )
-    return found
+    return match
 
 
 def _checked(text: str) -> str:
@@ -63,13 +63,13 @@ def open_engine(text: str | None) -> Engine:
     """
     if text is None:
         return OneProcess()
-    found = check_engine(text)
-    if found["workers"]:
+    match = check_engine(text)
+    if match["workers"]:
         from toolassay.engines.processes import Processes
 
-        return Processes(int(found["workers"]))
+        return Processes(int(match["workers"]))
     try:
         from toolassay.engines.dask_cluster import DaskCluster
     except ImportError as error:
         raise UsageError("--engine dask:// needs the package distributed", fix=install("dask")) from error
-    return DaskCluster(found["host"], int(found["port"]), found["files"])
+    return DaskCluster(match["host"], int(match["port"]), match["files"])

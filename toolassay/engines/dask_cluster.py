@@ -71,7 +71,7 @@ class SharedFiles:
         """
         if path.is_file():
             return _Copy(self.url, str(path), [("", self._put(path))])
-        names = sorted(one.relative_to(path) for one in path.rglob("*") if one.is_file())
+        names = sorted(entry.relative_to(path) for entry in path.rglob("*") if entry.is_file())
         files = [(name.as_posix(), self._put(path / name)) for name in names if _is_read(name)]
         return _Copy(self.url, str(path), files)
 
@@ -124,15 +124,15 @@ class _Pickler(pickle.Pickler):
 
 # Of a worker process.
 
-_place: Path | None = None
+_copies_folder: Path | None = None
 _originals: dict[str, str] = {}  # path here, path on the machine of the client
 _copying = threading.Lock()
 
 
 def fetch_into(folder: Path) -> None:
     """Set where this process puts its copies."""
-    global _place
-    _place = folder
+    global _copies_folder
+    _copies_folder = folder
 
 
 def fetched(url: str, path: str, files: list[tuple[str, str]]) -> Path:
@@ -141,10 +141,10 @@ def fetched(url: str, path: str, files: list[tuple[str, str]]) -> Path:
     Raises:
         ToolassayError: the storage cannot be read, or does not hold what was put there.
     """
-    assert _place is not None
+    assert _copies_folder is not None
     listing = hashlib.sha256(repr(files).encode()).hexdigest()
     with _copying:
-        target = _place / listing / Path(path).name
+        target = _copies_folder / listing / Path(path).name
         for name, digest in files:
             copy = target / name if name else target
             if not copy.exists():

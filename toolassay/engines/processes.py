@@ -64,7 +64,8 @@ class Processes(Closable):
                     pool.shutdown(wait=False, cancel_futures=True)
                     pool = self._pool(task)
                     waiting = deque(
-                        (one, _submitted(pool, one) if is_lost(future) else future) for one, future in waiting
+                        (unfinished, _submitted(pool, unfinished) if is_lost(future) else future)
+                        for unfinished, future in waiting
                     )
                     continue
                 waiting.popleft()

@@ -70,11 +70,11 @@ def turns_of(plan: CallPlan, *, parallel: bool = False) -> list[list[int]]:
     ([[0], [1], [2]], [[0, 1], [2]])
     """
     turns: list[list[int]] = []
-    for place, before in enumerate(plan.needs()):
+    for number, before in enumerate(plan.needs()):
         if parallel and turns and before.isdisjoint(turns[-1]):
-            turns[-1].append(place)
+            turns[-1].append(number)
         else:
-            turns.append([place])
+            turns.append([number])
     return turns
 
 
@@ -95,12 +95,12 @@ def chat_turns(plan: CallPlan, style: ChatStyle, results: PlanResults | None) ->
     turns = []
     for turn in numbers:
         chat_calls: list[ChatCall] = []
-        for place in turn:
-            if refused is not None and refused.number == place:
+        for number in turn:
+            if refused is not None and refused.number == number:
                 # The number after the last one: no other call of the chat has it.
                 turns.append([*chat_calls, ChatCall(call_id(plan, plan.size), refused.call, refused.error)])
                 chat_calls = []
-            chat_calls.append(ChatCall(call_id(plan, place), calls[place], result_text(place, results)))
+            chat_calls.append(ChatCall(call_id(plan, number), calls[number], result_text(number, results)))
         turns.append(chat_calls)
     return turns
 
@@ -135,8 +135,8 @@ def arguments_of(call: Call, names: Names) -> dict[str, Any]:
 
     A wrong call may have a name that is not a parameter; that is kept.
     """
-    known = names.parameters[call.tool]
-    return {known.get(name, name): value for name, value in call.arguments}
+    property_names = names.parameters[call.tool]
+    return {property_names.get(name, name): value for name, value in call.arguments}
 
 
 def json_text(value: Any) -> str:

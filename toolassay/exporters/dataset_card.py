@@ -162,7 +162,7 @@ def card(facts: CardFacts, tally: ExportTally) -> str:
     levels = sorted(tally.levels.items())
     results = [(*kind, n) for kind, n in sorted(tally.results.items())]
     fields = [(f"`{name}`", kind, meaning) for name, kind, meaning in facts.to.fields]
-    states = [[gate, *(f"{found[state]:,}" for state in _STATES)] for gate, found in gates.items()]
+    states = [[gate, *(f"{counts[state]:,}" for state in _STATES)] for gate, counts in gates.items()]
     text: str = environment.get_template("dataset_card.txt").render(
         facts=facts,
         tally=tally,
@@ -201,8 +201,8 @@ def trajectory_card(name: str, llm: str) -> str:
         **_loading({"train": f"{TRAJECTORIES}.jsonl"}, columns("types", TRAJECTORIES)),
     }
     table = Table(("field", "type", "meaning"), fields, "lll").markdown()
-    said = f"Conversations of {markdown_escaped(llm)}, one per line."
-    return f"---\n{_yaml(matter)}\n---\n\n# {markdown_escaped(name)}\n\n{said}\n\n{table}\n"
+    summary = f"Conversations of {markdown_escaped(llm)}, one per line."
+    return f"---\n{_yaml(matter)}\n---\n\n# {markdown_escaped(name)}\n\n{summary}\n\n{table}\n"
 
 
 def _loading(files: Mapping[str, str], types: Sequence[Any]) -> dict[str, Any]:

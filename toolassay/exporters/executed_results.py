@@ -105,15 +105,15 @@ class ExecutedResults:
         Raises:
             UsageError: The file is missing, or a line is malformed (names its number).
         """
-        places: dict[str, LineRange] = {}
+        ranges: dict[str, LineRange] = {}
         fix = f"make it with {as_called('execute')}, or use --results references"
         for lines in line_ranges(path, 1, fix=fix):
             for number, value in read_json_lines(path, lines=lines):
-                one = record_of(
+                sample = record_of(
                     value, _OfSample, file=path, line=number, fix=f"run {as_called('execute')} again"
                 )
-                places[_key(one.id)] = lines
-        return cls(path, places, library, kind)
+                ranges[_key(sample.id)] = lines
+        return cls(path, ranges, library, kind)
 
     def of(self, request_id: RequestId, plan: CallPlan) -> PlanResults:
         """The results of a plan.
@@ -141,10 +141,12 @@ class ExecutedResults:
                 self._path.name,
             )
         nodes = plan.nodes or range(plan.size)
-        made = [self._call(node, call.tool, execution) for node, call in zip(nodes, plan.calls, strict=True)]
+        executed = [
+            self._call(node, call.tool, execution) for node, call in zip(nodes, plan.calls, strict=True)
+        ]
         return PlanResults(
-            tuple(call for call, _ in made),
-            tuple(text for _, text in made),
+            tuple(call for call, _ in executed),
+            tuple(text for _, text in executed),
             execution.executor,
             self._refused(execution.wrong_call, list(nodes), plan),
         )
@@ -158,9 +160,9 @@ class ExecutedResults:
         call = _call_of(executed)
         if call is None:
             raise Unfit("was executed with a value that JSON does not have, such as NaN", where)
-        known = {slot.name for slot in slots_of(self._library[tool], self._kind)}
+        slot_names = {slot.name for slot in slots_of(self._library[tool], self._kind)}
         for name, _ in call.arguments:
-            if name not in known:
+            if name not in slot_names:
                 raise Unfit(f"was executed with '{name}', which is not a parameter of '{tool}'", where)
         if problem := self._problem(call):
             raise Unfit(f"was executed with arguments that its schema forbids: {problem}", where)
@@ -197,7 +199,9 @@ def drawn(ids: Iterable[str], count: int, seed: int) -> frozenset[str]:
     >>> sorted(drawn("abcdef", 2, 0) - drawn("fedcba", 3, 0)), len(drawn("abc", 9, 0))
     ([], 3)
     """
-    ranked = sorted(ids, key=lambda one: (random.Random(f"{seed} recovery {one}").random(), one))
+    ranked = sorted(
+        ids, key=lambda sample_id: (random.Random(f"{seed} recovery {sample_id}").random(), sample_id)
+    )
     return frozenset(ranked[:count])
 
 
@@ -249,9 +253,9 @@ def grounded_answer(results: Sequence[str]) -> str:
     # Short lines leave their share to longer ones.
     lengths = [0] * len(lines)
     left = LONGEST - len(lines)
-    for count, place in enumerate(sorted(range(len(lines)), key=lambda place: len(lines[place]))):
-        lengths[place] = min(len(lines[place]), max(left // (len(lines) - count), _LEAST))
-        left -= lengths[place]
+    for count, position in enumerate(sorted(range(len(lines)), key=lambda position: len(lines[position]))):
+        lengths[position] = min(len(lines[position]), max(left // (len(lines) - count), _LEAST))
+        left -= lengths[position]
     return "\n".join(map(shortened, lines, lengths))
 
 
@@ -303,7 +307,7 @@ def _described(value: Any) -> str:
         fields = list(_fields(value))
         # A long text is shown only if the result has nothing shorter.
         shown = [field for field in fields if not field.is_long] or fields
-        return ", ".join(f"{one.name}: {one.text}" for one in shown[:_MOST_FIELDS])
+        return ", ".join(f"{entry.name}: {entry.text}" for entry in shown[:_MOST_FIELDS])
     if not isinstance(value, list):
         return _scalar(value)
     if not value:

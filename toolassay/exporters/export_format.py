@@ -88,15 +88,15 @@ class Chats:
         chosen = {self.library.index(call.tool) for call in plan.calls}
         more = 0 if self.tools == "gold" else int(self.tools) - len(chosen)
         if more > 0:
-            others = [place for place in range(len(self.library)) if place not in chosen]
-            chosen.update(random.Random(f"{self.seed} {plan.id}").sample(others, more))
-        return [self._functions[place] for place in sorted(chosen)]
+            unused = [position for position in range(len(self.library)) if position not in chosen]
+            chosen.update(random.Random(f"{self.seed} {plan.id}").sample(unused, more))
+        return [self._functions[position] for position in sorted(chosen)]
 
 
 def columns(what: Literal["fields", "types"], form: str) -> Sequence[Any]:
     """The columns of a built-in form of lines: what they mean, or their types."""
-    found: Sequence[Any] = package_data(__package__, "columns.json")[what][form]
-    return found
+    listing: Sequence[Any] = package_data(__package__, "columns.json")[what][form]
+    return listing
 
 
 class Writer(Protocol):

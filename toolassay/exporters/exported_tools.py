@@ -148,9 +148,9 @@ def _write_functions(
     for tool in library:
         name = names.functions[tool.id]
         signature = accepted_signature(tool)
-        own = names.parameters[tool.id] if tool.input_schema else {}
-        document.append(entry(name, signature._replace(schema=renamed(signature.schema, own))))
-        changed = {old: new for old, new in own.items() if new != old}.items()
+        property_names = names.parameters[tool.id] if tool.input_schema else {}
+        document.append(entry(name, signature._replace(schema=renamed(signature.schema, property_names))))
+        changed = {old: new for old, new in property_names.items() if new != old}.items()
         reason = "is written as '{}': Anthropic's API refuses it"
         losses += [
             ToolNote(tool.id, f"input_schema.properties.{old}", reason.format(new)) for old, new in changed

@@ -43,15 +43,15 @@ def format_named(name: str) -> ExportFormat:
     Raises:
         UsageError: There is none.
     """
-    known = {one.name: one for one in formats()}
-    if name not in known:
-        raise UsageError(f"unknown format '{name}'", fix=f"use one of {', '.join(known)}")
-    return known[name]
+    by_name = {export_format.name: export_format for export_format in formats()}
+    if name not in by_name:
+        raise UsageError(f"unknown format '{name}'", fix=f"use one of {', '.join(by_name)}")
+    return by_name[name]
 
 
 def format_list() -> str:
     """The formats, each with what it is."""
-    return "; ".join(f"{one.name}: {one.help}" for one in formats())
+    return "; ".join(f"{export_format.name}: {export_format.help}" for export_format in formats())
 
 
 class ExportFiles:

@@ -81,10 +81,10 @@ class OpenAiFormat(ChatFormat):
         names = chats.names
         style = chats.style
 
-        def called(one: ChatCall) -> MessageCall:
-            arguments = arguments_of(one.call, names)
+        def called(call: ChatCall) -> MessageCall:
+            arguments = arguments_of(call.call, names)
             written = arguments if style.as_objects else json_text(arguments)
-            return MessageCall(one.id, "function", CalledFunction(names.functions[one.call.tool], written))
+            return MessageCall(call.id, "function", CalledFunction(names.functions[call.call.tool], written))
 
         messages = [ChatMessage(role="system", content=style.system)] if style.system else []
         messages.append(ChatMessage(role="user", content=plan.request))
@@ -93,7 +93,7 @@ class OpenAiFormat(ChatFormat):
             messages.append(ChatMessage(role="assistant", content="", tool_calls=[*map(called, turn)]))
             if turn is not turns[-1] or style.closing is not None:
                 messages += [
-                    ChatMessage(role="tool", tool_call_id=one.id, content=one.result) for one in turn
+                    ChatMessage(role="tool", tool_call_id=call.id, content=call.result) for call in turn
                 ]
         if style.closing is not None:
             messages.append(ChatMessage(role="assistant", content=closing_of(plan, style.closing, results)))
@@ -102,13 +102,13 @@ class OpenAiFormat(ChatFormat):
 
     def check(self, calls: Sequence[Call], chats: Chats) -> None:
         """For `datasets`, arguments that are objects have integers of at most 64 bits."""
-        for place, call in enumerate(calls if chats.style.as_objects else ()):
+        for position, call in enumerate(calls if chats.style.as_objects else ()):
             for argument in call.arguments:
                 for number in values_in(argument.value):
                     if isinstance(number, int) and not -(2**63) <= number < 2**63:
                         raise Unfit(
                             f"has a number of over 64 bits in {argument.name}; use --arguments text",
-                            f"call {place}",
+                            f"call {position}",
                         )
 
 

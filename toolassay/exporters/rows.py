@@ -91,8 +91,10 @@ def plan_of_row(line: object) -> CallPlan:
     """The plan of a row, which is a `PlanRow` or its JSON object."""
     row = msgspec.convert(line, PlanRow, from_attributes=True)
 
-    def named(one: RowArgument) -> Argument:
-        return Argument(one.name, json.loads(one.value) if one.kind == "json" else one.value)
+    def named(argument: RowArgument) -> Argument:
+        return Argument(
+            argument.name, json.loads(argument.value) if argument.kind == "json" else argument.value
+        )
 
     return CallPlan(
         row.id,

@@ -69,19 +69,22 @@ class ShareGptFormat(ChatFormat):
         names = chats.names
         style = chats.style
         turns = chat_turns(plan, style, results)
-        said = [ConversationTurn("human", plan.request)]
+        conversation = [ConversationTurn("human", plan.request)]
         for turn in turns:
             calls = [
-                CalledFunction(names.functions[one.call.tool], arguments_of(one.call, names)) for one in turn
+                CalledFunction(names.functions[call.call.tool], arguments_of(call.call, names))
+                for call in turn
             ]
-            said.append(ConversationTurn("function_call", json_text(calls[0] if len(calls) == 1 else calls)))
+            conversation.append(
+                ConversationTurn("function_call", json_text(calls[0] if len(calls) == 1 else calls))
+            )
             if turn is not turns[-1] or style.closing is not None:
-                texts = [one.result for one in turn]
+                texts = [call.result for call in turn]
                 observed = texts[0] if len(texts) == 1 else json_text(texts)
-                said.append(ConversationTurn("observation", observed))
+                conversation.append(ConversationTurn("observation", observed))
         if style.closing is not None:
-            said.append(ConversationTurn("gpt", closing_of(plan, style.closing, results)))
-        return ConversationLine(said, style.system, json_text(list(chats.offered(plan))))
+            conversation.append(ConversationTurn("gpt", closing_of(plan, style.closing, results)))
+        return ConversationLine(conversation, style.system, json_text(list(chats.offered(plan))))
 
     def finish(self, folder: Path, files: Mapping[str, str], name: str, chats: Chats) -> None:
         """Write `dataset_info.json` too."""

@@ -481,9 +481,9 @@ def _with_beginnings(value: Any, items: int, characters: int, levels: int = 50) 
     if not levels:
         return "…"
     if isinstance(value, dict):
-        return {name: _with_beginnings(one, items, characters, levels - 1) for name, one in value.items()}
-    kept = [_with_beginnings(one, items, characters, levels - 1) for one in value[:items]]
-    return kept if len(value) <= items else [*kept, f"… {len(value) - items} more"]
+        return {name: _with_beginnings(item, items, characters, levels - 1) for name, item in value.items()}
+    beginning = [_with_beginnings(item, items, characters, levels - 1) for item in value[:items]]
+    return beginning if len(value) <= items else [*beginning, f"… {len(value) - items} more"]
 
 
 def holds_list(path: Path) -> bool:
@@ -510,36 +510,36 @@ def line_of_item(path: Path, name: str | None, number: int, *, key: str | None =
         A line, counted from 1; None if there is no such list or element.
     """
     text = path.read_text(encoding="utf-8-sig")
-    place = _skip(text, 0)
+    offset = _skip(text, 0)
     for step in (number,) if name is None else (name, number):
-        members = dict(_members(text, place))
+        members = dict(_members(text, offset))
         if step not in members:
             return None
-        place = members[step]
-    place = dict(_members(text, place)).get(key, place)
-    return text.count("\n", 0, place) + 1
+        offset = members[step]
+    offset = dict(_members(text, offset)).get(key, offset)
+    return text.count("\n", 0, offset) + 1
 
 
 def _members(text: str, start: int) -> Iterator[tuple[str | int | None, int]]:
     """Yield each key of the JSON object at `start`, or number of the list, and the place of its value."""
     sign = text[start]
-    place = _skip(text, start + 1)
+    offset = _skip(text, start + 1)
     number = 0
-    while sign in "{[" and text[place] not in "}]":
+    while sign in "{[" and text[offset] not in "}]":
         number += 1
         key: str | int = number
         if sign == "{":
-            key, place = _DECODER.raw_decode(text, place)
-            place = _skip(text, _skip(text, place) + 1)
-        yield key, place
-        place = _skip(text, _DECODER.raw_decode(text, place)[1])
-        place = _skip(text, place + 1) if text[place] == "," else place
+            key, offset = _DECODER.raw_decode(text, offset)
+            offset = _skip(text, _skip(text, offset) + 1)
+        yield key, offset
+        offset = _skip(text, _DECODER.raw_decode(text, offset)[1])
+        offset = _skip(text, offset + 1) if text[offset] == "," else offset
 
 
-def _skip(text: str, place: int) -> int:
-    """The place after the whitespace at `place`."""
-    blank = _BLANK.match(text, place)
-    return blank.end() if blank else place
+def _skip(text: str, offset: int) -> int:
+    """The place after the whitespace at `offset`."""
+    blank = _BLANK.match(text, offset)
+    return blank.end() if blank else offset
 
 
 def refuse_to_replace(target: Path, sources: Iterable[Path], *, what: str, flag: str) -> None:
@@ -600,7 +600,7 @@ def dated(path: Path, suffix: str = "") -> Path:
     start = f"{path.name.removesuffix(suffix)}.{datetime.now():%Y%m%d-%H%M%S}"
     names = chain([""], (f"-{number}" for number in count(2)))
     free = (path.with_name(f"{start}{more}{suffix}") for more in names)
-    return next(one for one in free if not one.exists())
+    return next(candidate for candidate in free if not candidate.exists())
 
 
 def copy_file(source: Path, target: Path) -> None:

@@ -128,7 +128,7 @@ def exclusive_folder(folder: Path, name: str, *, what: str, fix: str) -> Iterato
     ['.lock']
     False
     """
-    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    created = [path for path in (folder, *folder.parents) if not path.exists()]
     path = folder / name
     try:
         stream = _locked_file(path, what, fix)
@@ -144,7 +144,7 @@ def exclusive_folder(folder: Path, name: str, *, what: str, fix: str) -> Iterato
         finally:
             path.unlink(missing_ok=True)
             with suppress(OSError):  # the folder is not empty
-                for empty in made:
+                for empty in created:
                     empty.rmdir()
 
 
@@ -204,16 +204,16 @@ def new_temporary(folder: Path, name: str = "") -> tuple[int, Path]:
     remove_temporaries(folder)
     while True:
         if name:
-            descriptor, made = tempfile.mkstemp(f"-{_host()}.unfinished", f".{name}.", folder)
+            descriptor, created = tempfile.mkstemp(f"-{_host()}.unfinished", f".{name}.", folder)
         else:
-            made = tempfile.mkdtemp(f"-{_host()}", "toolassay-", folder)
-            descriptor = os.open(made, os.O_RDONLY)
+            created = tempfile.mkdtemp(f"-{_host()}", "toolassay-", folder)
+            descriptor = os.open(created, os.O_RDONLY)
         try:
             is_ours = lock_descriptor(descriptor)
         except OSError:  # the disk has no locks, so no process removes it
             is_ours = True
-        if is_ours and Path(made).exists():
-            return descriptor, Path(made)
+        if is_ours and Path(created).exists():
+            return descriptor, Path(created)
         os.close(descriptor)  # a process that looked for left ones was faster
 
 
@@ -226,7 +226,7 @@ def remove_temporaries(folder: Path) -> None:
     # ".data.json.a1_b2c3d-7f3a.unfinished", "toolassay-a1_b2c3d-7f3a", not a user's ".data.json.unfinished"
     ours = re.compile(rf"\..+\.\w{{8}}-{_host()}\.unfinished|toolassay-\w{{8}}-{_host()}")
     with suppress(OSError):
-        for path in [one for one in folder.iterdir() if ours.fullmatch(one.name)]:
+        for path in [entry for entry in folder.iterdir() if ours.fullmatch(entry.name)]:
             with suppress(OSError):  # of another user, or another process removes it, too
                 descriptor = os.open(path, os.O_RDONLY | NO_LINK)
                 try:
@@ -260,7 +260,7 @@ def delete(path: Path) -> None:
         path.unlink(missing_ok=True)
         return
     for folder, names, _ in os.walk(path):  # top down, so that what it is about to list can be listed
-        for one in (Path(folder), *(Path(folder, name) for name in names)):
-            if not one.is_symlink():
-                one.chmod(stat.S_IRWXU)
+        for entry in (Path(folder), *(Path(folder, name) for name in names)):
+            if not entry.is_symlink():
+                entry.chmod(stat.S_IRWXU)
     shutil.rmtree(path, ignore_errors=True)

@@ -127,12 +127,12 @@ class ProgramFiles:
         function = inspect.unwrap(getattr(function, "func", function))
         code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
         path = Path("" if code is None else code.co_filename)
-        made = cls([(path, path.name)] if path.is_file() else [], data)
-        if code is not None and not made.settings:
+        program = cls([(path, path.name)] if path.is_file() else [], data)
+        if code is not None and not program.settings:
             plain = [constant for constant in code.co_consts if isinstance(constant, str | int | float)]
             text = repr([code.co_code, code.co_names, plain])
-            made.settings[_setting(code.co_name)] = hashlib.sha256(text.encode()).hexdigest()
-        return made
+            program.settings[_setting(code.co_name)] = hashlib.sha256(text.encode()).hexdigest()
+        return program
 
     def changed(self, *, scripts: bool) -> list[str]:
         """The settings of scripts, or of other files, whose content is another one than when it was read."""
@@ -171,7 +171,7 @@ def _named(words: Sequence[str], folders: list[Path]) -> Iterator[_Mention]:
             yield from _imported(following, Path("-c"))
         if len(word) > _LONGEST_NAME or (word.startswith("-") and word != "-m"):
             continue
-        found = []
+        mentions = []
         for path in [folder / word for folder in folders]:
             if word == "-m":
                 yield from _module(path.parent, f"{following}.__main__")
@@ -179,17 +179,17 @@ def _named(words: Sequence[str], folders: list[Path]) -> Iterator[_Mention]:
                 folders.append(path)
                 yield from _module(path, "__main__")
             elif path.is_file():
-                found.append((path, word))
+                mentions.append((path, word))
         # A file that is not there may be one that the program writes.
-        yield from found or [(Path(word), word)]
+        yield from mentions or [(Path(word), word)]
 
 
 def _module(folder: Path, name: str) -> Iterator[_Mention]:
     """The file of a module below a folder, with the packages that have it."""
-    place = folder
+    location = folder
     for part in name.split("."):
-        place /= part
-        for path in (place.parent / f"{part}.py", place / "__init__.py"):
+        location /= part
+        for path in (location.parent / f"{part}.py", location / "__init__.py"):
             if path.is_file():
                 yield path, ""
 
@@ -218,15 +218,15 @@ def _imported(text: str, path: Path) -> Iterator[_Mention]:
             module = getattr(node, "module", None)
             beside = path.parents[min(max(level, 1), len(path.parents)) - 1]
             folders = [beside] if level else [beside, *map(Path, ("", "src", *sys.path))]
-            for one in node.names:
-                name = ".".join(filter(None, (module, one.name)))
+            for alias in node.names:
+                name = ".".join(filter(None, (module, alias.name)))
                 top = name.partition(".")[0]
-                found = (
+                having = (
                     folder
                     for folder in folders
                     if (folder / f"{top}.py").is_file() or (folder / top).is_dir()
                 )
-                yield from _module(next(found, beside), name)
+                yield from _module(next(having, beside), name)
 
 
 def _fingerprint(path: Path) -> str:

@@ -99,13 +99,13 @@ class Calibration(Result):
         )
         rows = [
             (
-                one.criterion,
-                *map(str, (one.both_no, one.critic_no, one.people_no, one.both_yes)),
-                _shown(one.precision),
-                _shown(one.recall),
-                _shown(one.kappa, share=False),
+                row.criterion,
+                *map(str, (row.both_no, row.critic_no, row.people_no, row.both_yes)),
+                _shown(row.precision),
+                _shown(row.recall),
+                _shown(row.kappa, share=False),
             )
-            for one in self.agreement
+            for row in self.agreement
         ]
         return Table(head, rows, "lrrrrlll")
 
@@ -123,8 +123,8 @@ def answers_of(label: Mapping[str, Any], where: str) -> Answers:
                 f"{where}: '{name}' is not answered",
                 fix="answer natural, grounded, plan, links and values with true or false on every line",
             )
-    found = {name: bool(value) for name, value in answers.items()}
-    return found | {PUBLISHABLE: all(found.values())}
+    booleans = {name: bool(value) for name, value in answers.items()}
+    return booleans | {PUBLISHABLE: all(booleans.values())}
 
 
 class Pair(NamedTuple):
@@ -143,7 +143,7 @@ def agreement(pairs: Sequence[Pair]) -> list[CriterionAgreement]:
     >>> rows[2].both_no, rows[2].critic_no, rows[2].precision.value, rows[2].kappa.value
     (1, 1, 0.5, 0.5)
     """
-    return [_agreement(name, [(one.label[name], one.critic[name]) for one in pairs]) for name in _ROWS]
+    return [_agreement(name, [(pair.label[name], pair.critic[name]) for pair in pairs]) for name in _ROWS]
 
 
 _ROWS = (*CRITERIA, PUBLISHABLE)
@@ -151,8 +151,8 @@ _ROWS = (*CRITERIA, PUBLISHABLE)
 
 def _agreement(criterion: str, pairs: Sequence[tuple[bool, bool]]) -> CriterionAgreement:
     both_no, critic_no, people_no, both_yes = counts = [
-        sum(pair == one for pair in pairs)
-        for one in ((False, False), (True, False), (False, True), (True, True))
+        sum(pair == combination for pair in pairs)
+        for combination in ((False, False), (True, False), (False, True), (True, True))
     ]
     return CriterionAgreement(
         criterion,
@@ -201,10 +201,12 @@ def standing(critics: Iterable[str], files: Iterable[Path]) -> dict[str, str]:
     Raises:
         UsageError: A file is no calibration, or is that of another critic.
     """
-    critics, known = list(critics), read_calibrations(files)
-    for name in known.keys() - set(critics):
+    critics, calibrations = list(critics), read_calibrations(files)
+    for name in calibrations.keys() - set(critics):
         raise UsageError(f"--calibration is of the critic {name}, which does not judge here", fix="omit it")
-    return {name: known[name].line if name in known else f"{name} {_UNKNOWN}" for name in critics}
+    return {
+        name: calibrations[name].line if name in calibrations else f"{name} {_UNKNOWN}" for name in critics
+    }
 
 
 def read_calibrations(files: Iterable[Path]) -> dict[str, Calibration]:
@@ -213,9 +215,9 @@ def read_calibrations(files: Iterable[Path]) -> dict[str, Calibration]:
     Raises:
         UsageError: A file is missing or is no calibration.
     """
-    found: dict[str, Calibration] = {}
+    calibrations: dict[str, Calibration] = {}
     for file in files:
         fix = "make it with toolassay check --calibrate"
-        one = record_of(read_json(file), Calibration, file=file, fix=fix)
-        found[one.critic] = one
-    return found
+        calibration = record_of(read_json(file), Calibration, file=file, fix=fix)
+        calibrations[calibration.critic] = calibration
+    return calibrations

@@ -235,8 +235,8 @@ class CheckedFolder:
         source = self.source.written_benchmark
         about = {key: source[key] for key in _ABOUT if key in source}
         gone = [key for key in _ABOUT if key not in source]
-        what = "quarantine" if folder.path != self.path else "pass"
-        checked = {_FROM: path_from(folder.path, self.source.path), "level": what, **state}
+        level = "quarantine" if folder.path != self.path else "pass"
+        checked = {_FROM: path_from(folder.path, self.source.path), "level": level, **state}
         if self.releases:
             gone.append(FINGERPRINT)  # `format` must not replace the released set
         folder.update_benchmark(*gone, dependency_type=graph.dependency_type, **about, **{CHECKED: checked})
@@ -356,13 +356,13 @@ class CheckTask:
         gates_for = self.recipe.build()
 
         def check(part: LabelPart) -> CheckedPart:
-            found = CheckedPart(GateFunnel(self.recipe.names))
+            checked = CheckedPart(GateFunnel(self.recipe.names))
             gates = gates_for(part.known)
             read = list(self.reader.repaired(part.lines))
             inspections = inspect([gold for gold, _ in read], gates)
             for inspection, (_, repairs) in zip(inspections, read, strict=True):
-                self._add(found, inspection, repairs, gates)
-            return found
+                self._add(checked, inspection, repairs, gates)
+            return checked
 
         return check
 
@@ -403,12 +403,12 @@ class CheckTask:
 
 
 def checked_parts(
-    labels: LabelledSet, known: SampleContext, task: CheckTask, engine: Engine
+    labels: LabelledSet, context: SampleContext, task: CheckTask, engine: Engine
 ) -> Iterator[CheckedPart]:
     """Check a set in parts, in file order.
 
     Raises:
         UsageError: The file of labels changed during the check.
     """
-    parts = (LabelPart(lines, known.within(lines.numbers)) for lines in labels.parts)
+    parts = (LabelPart(lines, context.within(lines.numbers)) for lines in labels.parts)
     return engine.map(task, parts)

@@ -51,8 +51,12 @@ class SampleCounts:
         """Count one sample: what was sampled, else its plan."""
         gold = inspection.gold
         gate = inspection.held_back_by
-        found = [finding for finding in inspection.findings if finding.gate == gate]
-        reason = f"{gate}: {kind_of(found[0].reason)}" if gate and found and state_of(found) else gate or ""
+        findings = [finding for finding in inspection.findings if finding.gate == gate]
+        reason = (
+            f"{gate}: {kind_of(findings[0].reason)}"
+            if gate and findings and state_of(findings)
+            else gate or ""
+        )
         nodes = gold.sampled_nodes or tuple(node.tool for node in gold.nodes)
         self.tools.add((name for name in nodes if name in library), reason)
         links = gold.links if gold.sampled_links is None else gold.sampled_links
@@ -139,16 +143,16 @@ class Coverage:
         edges = self.edges
         bare_tools = [name for name, count in tools.items() if not count]
         bare_edges = [edge for edge, count in edges.items() if not count]
-        found = [
+        lines = [
             f"{len(tools) - len(bare_tools):,} of {len(tools):,} tools and {len(self._edges.passed):,} of "
             f"{self.graph.number_of_links:,} edges have a sample that passes"
         ]
-        found += _named("tools", [(name, self.reason(self._tools, name)) for name in bare_tools])
-        found += _named("edges", [(" -> ".join(edge), self.reason(self._edges, edge)) for edge in bare_edges])
-        return found
+        lines += _named("tools", [(name, self.reason(self._tools, name)) for name in bare_tools])
+        lines += _named("edges", [(" -> ".join(edge), self.reason(self._edges, edge)) for edge in bare_edges])
+        return lines
 
 
-def _named(what: str, bare: list[tuple[str, str]]) -> list[str]:
+def _named(noun: str, bare: list[tuple[str, str]]) -> list[str]:
     """The first ten names without a sample, those with the same reason together."""
     if not bare:
         return []
@@ -158,4 +162,4 @@ def _named(what: str, bare: list[tuple[str, str]]) -> list[str]:
     lines = [f"  {', '.join(names)}: {reason}" for reason, names in by_reason.items()]
     if len(bare) > _MOST_NAMED:
         lines.append(f"  and {len(bare) - _MOST_NAMED:,} more (funnel.json)")
-    return [f"{what} without a sample:", *lines]
+    return [f"{noun} without a sample:", *lines]

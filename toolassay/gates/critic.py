@@ -144,8 +144,8 @@ def critique_of(gold: Gold, library: ToolLibrary, kind: DependencyType) -> Criti
     def named(argument: Any) -> Any:
         if isinstance(argument, Mapping) and "value" in argument:
             return {**argument, "value": named(argument["value"])}
-        place = reference_index(argument)
-        return argument if place is None or place >= len(names) else names[place]
+        index = reference_index(argument)
+        return argument if index is None or index >= len(names) else names[index]
 
     nodes = [
         {"id": node.tool} | ({} if node.arguments is None else {key: [*map(named, node.arguments)]})
@@ -281,7 +281,7 @@ def _stored_verdicts(gold: Gold) -> dict[str, CriticVerdict]:
     """What critics answered when the sample was written, by critic."""
     reviews = gold.record.get(REVIEWS)
     given = reviews.items() if isinstance(reviews, Mapping) else ()
-    rubrics = ((name, rubric_of(one)) for name, one in given)
+    rubrics = ((name, rubric_of(review)) for name, review in given)
     return {name: _of_rubric(rubric, "answered") for name, rubric in rubrics if rubric is not None}
 
 
@@ -371,31 +371,38 @@ class TeacherGate:
 
     def check(self, gold: Gold) -> list[Finding]:
         """One finding for each reviewer whose verdict is not "pass"."""
-        objections, others = [], []
-        own, critics = self._teacher == RULES, self._answers(gold)
-        if own and (set(critics) == {RULES} or (not critics and self._stored(gold) is not None)):
+        objections, findings = [], []
+        by_rules, critics = self._teacher == RULES, self._answers(gold)
+        if by_rules and (set(critics) == {RULES} or (not critics and self._stored(gold) is not None)):
             return [
                 self._finding("not applicable", "the rules that wrote the sample reviewed it", author=RULES)
             ]
         for name, answer in critics.items():
-            if own and name == RULES:
+            if by_rules and name == RULES:
                 continue
             if answer is not None and answer.outcome in _ANSWERS and answer.verdict == "fail":
                 objections.append(_Objection(name, f'{name} concludes: "{answer.conclusion}"', ""))
             else:
-                others += self._no_objection(name, answer)
+                findings += self._no_objection(name, answer)
         stored = self._stored(gold)
         if stored is None and not critics:
             return [self._finding("not applicable", "the label has no review (--critic requests one)")]
-        if stored is not None and self._teacher not in critics and not own:
+        if stored is not None and self._teacher not in critics and not by_rules:
             if stored.verdict == "fail":
                 reason = f'{self._reviewer} concludes: "{stored.conclusion}"'
                 objections.append(_Objection(self._teacher, reason, REVIEW))
             elif stored.verdict == "unknown" and not critics:
                 reason = f'{self._reviewer} has no readable verdict: "{stored.conclusion}"'
-                others.append(self._finding("unknown", reason, REVIEW, self._teacher))
-        state: State = "reject" if len({one.author for one in objections if one.author}) > 1 else "quarantine"
-        return [self._finding(state, one.reason, one.where, one.author) for one in objections] + others
+                findings.append(self._finding("unknown", reason, REVIEW, self._teacher))
+        state: State = (
+            "reject"
+            if len({objection.author for objection in objections if objection.author}) > 1
+            else "quarantine"
+        )
+        return [
+            self._finding(state, objection.reason, objection.where, objection.author)
+            for objection in objections
+        ] + findings
 
     def confirmed_by(self, gold: Gold) -> str:
         """A critic whose verdict is "pass", if no reviewer's is "fail"; empty without one.
@@ -415,10 +422,10 @@ class TeacherGate:
         if not critics:
             return {}
         stored = self._stored(gold)
-        found: dict[str, TeacherVerdict | None] = {REVIEW: stored.verdict if stored else None}
+        verdicts: dict[str, TeacherVerdict | None] = {REVIEW: stored.verdict if stored else None}
         for name, answer in critics.items():
-            found[name] = None if answer is None or answer.outcome == NOT_FOR_IT else answer.verdict
-        return found
+            verdicts[name] = None if answer is None or answer.outcome == NOT_FOR_IT else answer.verdict
+        return verdicts
 
     def judges(self, gold: Gold) -> list[str]:
         """The models that gave a verdict on a sample, its writer included if its review is stored."""

@@ -116,15 +116,15 @@ _choices_of = lru_cache(maxsize=4096)(choices_of)
 
 def _option_fit(value: Any, options: list[str]) -> Fit:
     known = {same_tool(option) for option in options}
-    what = f"none of {', '.join(options[:8])}"
+    reason = f"none of {', '.join(options[:8])}"
     for item in value if isinstance(value, list) else [value]:
         if not isinstance(item, str | int | float):
             return wrong(_form(item))
         text = same_tool(str(item)) if not isinstance(item, int) or abs(item) < 10**18 else "…"
         if text in known:
             continue
-        is_inside = any(re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text) for one in known if one)
-        return doubtful(what) if is_inside else wrong(what)
+        is_inside = any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in known if name)
+        return doubtful(reason) if is_inside else wrong(reason)
     return FITS
 
 
@@ -179,13 +179,13 @@ def family_of(kind: str) -> str | None:
     return _FAMILY.get("".join(words), _FAMILY.get(words[-1]) if words else None)
 
 
-def literal_fit(literal: str, kind: str, others: Collection[str] = MEDIA) -> Fit:
+def literal_fit(literal: str, kind: str, families: Collection[str] = MEDIA) -> Fit:
     """Whether a literal can be a resource of a type.
 
     Args:
         literal: as in the label.
         kind: the type as the library writes it.
-        others: the families of the library's types. If images have a type of their own, an image is no
+        families: the families of the library's types. If images have a type of their own, an image is no
             invoice; if they have none, the invoice may be a photo.
 
     >>> literal_fit("example.wav", "image").what, literal_fit("a red fox", "text").fits
@@ -196,7 +196,7 @@ def literal_fit(literal: str, kind: str, others: Collection[str] = MEDIA) -> Fit
     if kind.casefold() in _ANYTHING.split() or family in content.kinds:
         return FITS
     if family in MEDIA:
-        return _medium_fit(content, family or "", others)
+        return _medium_fit(content, family or "", families)
     if family == "url":
         return wrong(content.what)
     if family is None and kinds_of_type(kind):
@@ -208,14 +208,14 @@ def literal_fit(literal: str, kind: str, others: Collection[str] = MEDIA) -> Fit
     # A file of some medium where the type names no medium.
     if family == "document" and content.media <= {"audio", "video"}:
         return wrong(content.what)
-    return doubtful(content.what) if content.media & {*others, "audio", "video"} else FITS
+    return doubtful(content.what) if content.media & {*families, "audio", "video"} else FITS
 
 
-def _medium_fit(content: Content, family: str, others: Collection[str]) -> Fit:
+def _medium_fit(content: Content, family: str, families: Collection[str]) -> Fit:
     if "document" in content.kinds and family == "image":
         return FITS  # its pages may be pictures
     if "url" in content.kinds and not content.media:
         # If addresses have a type of their own, another tool may have to download the file first.
-        return doubtful(content.what) if "url" in others else FITS
+        return doubtful(content.what) if "url" in families else FITS
     is_name = content.is_name and content.kinds == {"text"}
     return doubtful(f"a text that names no {family} file") if is_name else wrong(content.what)

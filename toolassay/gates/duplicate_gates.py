@@ -50,11 +50,11 @@ class RepeatGate:
         """One finding if the request repeats another one."""
         if not gold.request.strip():
             return [Finding(self.name, "not applicable", "there is no request to compare", _WHERE)]
-        found = self._findings.get(gold.line)
+        repeat = self._findings.get(gold.line)
         # A work order is its plan in words: another plan is another request, however similar the words are.
-        if found and form_of(gold.request) and found.reason.endswith(_PLANS["other"]):
+        if repeat and form_of(gold.request) and repeat.reason.endswith(_PLANS["other"]):
             return []
-        return [found] if found else []
+        return [repeat] if repeat else []
 
 
 DUPLICATE = "duplicate"
@@ -87,9 +87,9 @@ class _Set:
                 self._lines.append(line)
                 yield item
 
-    def named(self, place: int) -> str:
+    def named(self, index: int) -> str:
         """The id and line of the item at an index, as reasons quote them."""
-        return f"'{self._ids[place]}' (line {self._lines[place]})"
+        return f"'{self._ids[index]}' (line {self._lines[index]})"
 
 
 def repeat_gate(
@@ -112,13 +112,13 @@ def repeat_gate(
     engine = engine or OneProcess()
     gate, of = (DUPLICATE, "") if against is None else (CONTAMINATION, " of the other set")
     mine = _Set(labels, engine)
-    others = mine if against is None else _Set(against, engine)
-    repeats = find_repeats(mine, against=None if against is None else others, thresholds=thresholds)
+    compared = mine if against is None else _Set(against, engine)
+    repeats = find_repeats(mine, against=None if against is None else compared, thresholds=thresholds)
     findings = {}
     for key, match in repeats.held_back.items():
         similar = (
             "has the same words as" if match.exact else f"is {match.similarity:.0%} similar in wording to"
         )
-        reason = f"{similar} {others.named(match.earlier)}{of}{_PLANS[match.plans]}"
+        reason = f"{similar} {compared.named(match.earlier)}{of}{_PLANS[match.plans]}"
         findings[key] = Finding(gate, "reject" if match.exact else "quarantine", reason, _WHERE)
     return RepeatGate(gate, findings)

@@ -95,8 +95,8 @@ def read_gates(path: Path) -> Iterator[CheckedSample]:
     fix = made_by("check")
     for number, value in read_json_lines(path, fix=fix):
         row = record_of(value, CheckedSample, file=path, line=number, fix=fix)
-        found = [replace(finding, gate=current_name(finding.gate)) for finding in row.findings]
-        yield replace(row, findings=found)
+        findings = [replace(finding, gate=current_name(finding.gate)) for finding in row.findings]
+        yield replace(row, findings=findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class RuleGate(ABC):
 
     def __init_subclass__(cls) -> None:
         """Check what the subclass declares, where its author sees it."""
-        lacking = [one for one in ("name", "judges", "goes_to") if not hasattr(cls, one)]
+        lacking = [attribute for attribute in ("name", "judges", "goes_to") if not hasattr(cls, attribute)]
         if lacking:
             raise TypeError(f"{cls.__name__} does not declare '{lacking[0]}'")
         turns = {"plan"} | (cls.judges & {"request"})
@@ -203,10 +203,10 @@ def level_of(states: Iterable[State]) -> Level:
     >>> level_of(["pass", "not applicable"]), level_of(["pass", "unknown"]), level_of(["unknown", "reject"])
     ('pass', 'quarantine', 'reject')
     """
-    found = set(states)
-    if "reject" in found:
+    present = set(states)
+    if "reject" in present:
         return "reject"
-    return "quarantine" if found & {"quarantine", "unknown"} else "pass"
+    return "quarantine" if present & {"quarantine", "unknown"} else "pass"
 
 
 # Reasons are shown in lists and table cells: a longer quotation would hide the sentence around it.

@@ -160,22 +160,25 @@ def inspect(golds: Sequence[Gold], gates: Sequence[Gate]) -> Iterator[Inspection
     >>> [found.level for found in inspect([gold], [IdGate({2: 1})])]
     ['reject']
     """
-    found = [[gate.check(gold) for gold in golds] for gate in gates]
+    findings_by_gate = [[gate.check(gold) for gold in golds] for gate in gates]
     for number, gold in enumerate(golds):
-        yield _inspection(gold, gates, [own[number] for own in found])
+        yield _inspection(gold, gates, [gate_findings[number] for gate_findings in findings_by_gate])
 
 
-def _inspection(gold: Gold, gates: Sequence[Gate], found: Sequence[list[Finding]]) -> Inspection:
-    states = {gate.name: state_of(own) for gate, own in zip(gates, found, strict=True)}
-    findings = [one for own in found for one in own]
+def _inspection(gold: Gold, gates: Sequence[Gate], findings_by_gate: Sequence[list[Finding]]) -> Inspection:
+    states = {
+        gate.name: state_of(gate_findings)
+        for gate, gate_findings in zip(gates, findings_by_gate, strict=True)
+    }
+    findings = [finding for gate_findings in findings_by_gate for finding in gate_findings]
     name = GroundingGate.name
     if states.get(name) == "quarantine":
         critic = next((gate.confirmed_by(gold) for gate in gates if isinstance(gate, TeacherGate)), "")
         if critic:
-            for place, one in enumerate(findings):
-                if one.gate == name:
-                    findings[place] = msgspec.structs.replace(
-                        one, state="pass", reason=f"{one.reason}; {critic} confirms it", author=critic
+            for position, finding in enumerate(findings):
+                if finding.gate == name:
+                    findings[position] = msgspec.structs.replace(
+                        finding, state="pass", reason=f"{finding.reason}; {critic} confirms it", author=critic
                     )
             states[name] = "pass"
     return Inspection(gold, level_of(states.values()), states, findings)
@@ -224,23 +227,23 @@ _ALONE = SampleContext()
 
 
 def gate_pipeline(
-    background: Background, known: SampleContext = _ALONE, rules: Sequence[Gate] | None = None
+    background: Background, context: SampleContext = _ALONE, rules: Sequence[Gate] | None = None
 ) -> tuple[Gate, ...]:
     """The gates of a sample, in the order of the funnel.
 
     Args:
         background: the tools and their graph.
-        known: knowledge beyond the label. By default each sample is checked alone.
+        context: knowledge beyond the label. By default each sample is checked alone.
         rules: `rule_gates(background)`, if they are there already.
     """
-    opinions = () if known.second_opinion is None else (known.second_opinion,)
-    executed = () if known.execution is None else (known.execution,)
+    opinions = () if context.second_opinion is None else (context.second_opinion,)
+    executed = () if context.execution is None else (context.execution,)
     return (
-        IdGate(known.repeated),
+        IdGate(context.repeated),
         *(rule_gates(background) if rules is None else rules),
         *executed,
-        *known.whole_set,
-        TeacherGate(known.critics, known.teacher),
+        *context.whole_set,
+        TeacherGate(context.critics, context.teacher),
         *opinions,
     )
 
@@ -299,10 +302,10 @@ class GateRecipe:
         if self.solvers and SecondOpinionGate.name in self.names:
             opinion = SecondOpinionGate(self.solvers, background)
 
-        def gates(known: SampleContext) -> tuple[Gate, ...]:
-            asked = opinion and opinion.among(known.solved)
+        def gates(context: SampleContext) -> tuple[Gate, ...]:
+            second_opinion = opinion and opinion.among(context.solved)
             every = gate_pipeline(
-                background, replace(known, execution=execution, second_opinion=asked), rules
+                background, replace(context, execution=execution, second_opinion=second_opinion), rules
             )
             # Only models judge: no rule gate is left that decides which samples they get.
             return select_gates(every, self.names) if self.names else ()
@@ -329,15 +332,15 @@ def select_gates(
             raise UsageError(
                 f"there is no gate '{name}'", fix=f"choose from {', '.join(gate.name for gate in gates)}"
             )
-    kept = tuple(
+    selected = tuple(
         gate
         for gate in gates
         if (only is None or _spelled(gate.name) in map(_spelled, only))
         and _spelled(gate.name) not in map(_spelled, without)
     )
-    if not kept:
+    if not selected:
         raise UsageError("no gate is selected", fix="remove names from --without")
-    return kept
+    return selected
 
 
 def _spelled(name: str) -> str:
@@ -381,11 +384,11 @@ class GateFunnel:
             self.states[gate][state] += 1
         if (gate_name := inspection.held_back_by) is not None:
             self._held[gate_name][inspection.level] += 1
-        found = (
+        faults = (
             finding for finding in inspection.findings if finding.state in ("reject", "quarantine", "unknown")
         )
         # In order: of two kinds that are equally common, the report names the one that was met first.
-        for gate, kind in dict.fromkeys((one.gate, kind_of(one.reason)) for one in found):
+        for gate, kind in dict.fromkeys((finding.gate, kind_of(finding.reason)) for finding in faults):
             self._reasons[gate][kind] += 1
 
     def extend(self, other: GateFunnel) -> None:

@@ -61,10 +61,10 @@ class GraphGate(RuleGate):
             findings += self._nodes(gold, nodes)
         if links is not None:
             findings += self._links(gold, links)
-        known = self._possible(gold) if follows else []
-        findings += known or []
+        link_findings = self._possible(gold) if follows else []
+        findings += link_findings or []
         findings += self._shape(gold)
-        if not findings and nodes is None and links is None and known is None:
+        if not findings and nodes is None and links is None and link_findings is None:
             reason = (
                 "the label has no sampled nodes or links, and the tool graph does not decide about its links"
             )
@@ -146,8 +146,8 @@ class GraphGate(RuleGate):
         if shape == declared or (declared == "chain" and shape == "single"):
             return []
         made_of = f"{count_of(len(tools), 'node')} and {count_of(len(gold.links), 'link')}"
-        what = "are not connected" if is_paths(len(tools), set(gold.links)) else f"make a {shape}"
-        reason = f"the label calls the plan a {declared}, but its {made_of} {what}"
+        fault = "are not connected" if is_paths(len(tools), set(gold.links)) else f"make a {shape}"
+        reason = f"the label calls the plan a {declared}, but its {made_of} {fault}"
         return [Finding(self.name, "quarantine", reason, "type")]
 
 
@@ -166,9 +166,9 @@ def sample_of(gold: Gold) -> tuple[Sequence[str] | None, Sequence[Ends] | None]:
 def place_of(gold: Gold, link: Ends) -> str:
     """The path of a link in its label; "task_links" if the list does not hold it."""
     written = gold.record.get("task_links")
-    for place, item in enumerate(written if isinstance(written, list) else []):
+    for position, item in enumerate(written if isinstance(written, list) else []):
         if isinstance(item, dict) and (item.get("source"), item.get("target")) == link:
-            return f"task_links[{place}]"
+            return f"task_links[{position}]"
     return "task_links"
 
 
@@ -200,17 +200,17 @@ def order_of_steps(steps: Sequence[str], tools: Sequence[str]) -> Order | None:
     if len(names) < len(tools) or len(steps) != len(tools):
         return None
     order: Order = {}
-    for place, step in enumerate(steps):
+    for position, step in enumerate(steps):
         text = same_tool(step[:2000])
         # The first name, and the longest there: "image search by image" is not "image search".
-        found = [
+        mentions = [
             (match.start(), -len(name), name)
             for name in names
             if name in text and (match := _whole(name).search(text))
         ]
-        if not found or names[min(found)[2]] in order:
+        if not mentions or names[min(mentions)[2]] in order:
             return None
-        order[names[min(found)[2]]] = place
+        order[names[min(mentions)[2]]] = position
     return order
 
 
@@ -225,7 +225,7 @@ def order_of_nodes(tools: Sequence[str]) -> Order | None:
     by_name = list(tools) == sorted(tools) or [*map(same_tool, tools)] == sorted(map(same_tool, tools))
     if by_name or len(set(tools)) < len(tools):
         return None
-    return {tool: place for place, tool in enumerate(tools)}
+    return {tool: position for position, tool in enumerate(tools)}
 
 
 def orders_of(gold: Gold) -> tuple[Order | None, Order | None]:
@@ -317,17 +317,17 @@ class WiringGate(RuleGate):
             reason = "the gold has no arguments, and so no references"
             return [*self._order(gold), Finding(self.name, "not applicable", reason)]
         reader = ReferenceReader.of(gold)
-        found = _Wires(is_free=gold.follows_seed)
+        wiring = _Wires(is_free=gold.follows_seed)
         findings = [
             finding
             for node in gold.nodes
             for whole in arguments_of(node)
             for argument in texts_in(whole)
-            for finding in self._argument(argument, node, reader, found)
+            for finding in self._argument(argument, node, reader, wiring)
         ]
-        findings += self._backward(found)
+        findings += self._backward(wiring)
         if self.background.kind != "temporal":
-            findings += self._links(gold, reader, found)
+            findings += self._links(gold, reader, wiring)
         if self.background.kind != "resource":
             findings += self._order(gold)
         return findings
@@ -336,7 +336,7 @@ class WiringGate(RuleGate):
         return Finding(self.name, state, reason, where)
 
     def _argument(
-        self, argument: PlanValue, node: GoldNode, reader: ReferenceReader, found: _Wires
+        self, argument: PlanValue, node: GoldNode, reader: ReferenceReader, wiring: _Wires
     ) -> list[Finding]:
         text = str(argument.value)
         where = argument.where
@@ -345,25 +345,25 @@ class WiringGate(RuleGate):
             return []
         findings = self._spelling(reading, text, where, reader)
         if reading.spelling in ("placeholder", "malformed"):
-            found.open.add(node.place)
-        places = reading.places[:1] if reading.spelling == "name" else reading.places
-        for place in places:
-            if place >= len(reader.tools):
+            wiring.open.add(node.place)
+        indices = reading.places[:1] if reading.spelling == "name" else reading.places
+        for index in indices:
+            if index >= len(reader.tools):
                 size = count_of(len(reader.tools), "node")
-                reason = f"{shown(text)} refers to node {place}, but the plan has {size}"
+                reason = f"{shown(text)} refers to node {index}, but the plan has {size}"
                 findings.append(self._say("reject", reason, where))
-                found.open.add(node.place)
-            elif place == node.place:
+                wiring.open.add(node.place)
+            elif index == node.place:
                 findings.append(
                     self._say("reject", f"{shown(text)} refers to its own node, {shown(node.tool)}", where)
                 )
-                found.open.add(node.place)
+                wiring.open.add(node.place)
             else:
-                found.wires.append((place, node.place))
-                if place > node.place and reading.spelling != "name":
-                    found.backward.append(((place, node.place), argument))
-                is_repeated = found.is_free or found.first.setdefault(text, node.place) != node.place
-                reference = Reference(place, reading.path)
+                wiring.wires.append((index, node.place))
+                if index > node.place and reading.spelling != "name":
+                    wiring.backward.append(((index, node.place), argument))
+                is_repeated = wiring.is_free or wiring.first.setdefault(text, node.place) != node.place
+                reference = Reference(index, reading.path)
                 findings += self._flow(reference, argument, node, reader, is_repeated=is_repeated)
         return findings
 
@@ -417,10 +417,10 @@ class WiringGate(RuleGate):
             if fault is not None:
                 yield self._say(fault[0], f"{shown(text)}: {fault[1]}", where)
 
-    def _backward(self, found: _Wires) -> list[Finding]:
-        if not found.backward:
+    def _backward(self, wiring: _Wires) -> list[Finding]:
+        if not wiring.backward:
             return []
-        turned = find_cycle([(str(source), str(target)) for source, target in found.wires], ())
+        turned = find_cycle([(str(source), str(target)) for source, target in wiring.wires], ())
         more = (
             "and the references form a cycle"
             if turned
@@ -432,19 +432,19 @@ class WiringGate(RuleGate):
                 f"{shown(argument.value)} refers to a later node ({source} after {target}); {more}",
                 argument.where,
             )
-            for (source, target), argument in found.backward
+            for (source, target), argument in wiring.backward
         ]
 
-    def _links(self, gold: Gold, reader: ReferenceReader, found: _Wires) -> list[Finding]:
+    def _links(self, gold: Gold, reader: ReferenceReader, wiring: _Wires) -> list[Finding]:
         """Findings for links without a reference and references without a link, compared by tool names."""
         if gold.record.get("task_links") is None:
-            if not found.wires:
+            if not wiring.wires:
                 return []
             reason = "arguments refer to other steps, but the label lists no links"
             return [self._say("quarantine", reason, "task_links")]
-        flows = {self._ends(wire, reader): wire for wire in found.wires}
+        flows = {self._ends(wire, reader): wire for wire in wiring.wires}
         tools = {self._names.read(node.tool) for node in gold.nodes}
-        unsure = {self._names.read(reader.tools[place] or "") for place in found.open}
+        unsure = {self._names.read(reader.tools[index] or "") for index in wiring.open}
         links = {
             (self._names.read(source), self._names.read(target)): (source, target)
             for source, target in gold.links
@@ -465,7 +465,7 @@ class WiringGate(RuleGate):
                     f"there is a link {source} -> {target}, but no argument of {target} refers to {source}"
                 )
             findings.append(self._say("reject", reason, place_of(gold, written)))
-        for (first, second), (_, place) in flows.items():
+        for (first, second), (_, index) in flows.items():
             if self.background.kind == "schema" and leads_to(first, second, links):
                 continue  # a step may repeat an argument of the step before it, which is a reference
             if (first, second) not in links and (first, second) not in turned:
@@ -473,7 +473,7 @@ class WiringGate(RuleGate):
                 reason = (
                     f"{shown(second)} takes the output of {shown(first)}, but there is no link {link_text}"
                 )
-                findings.append(self._say("reject", reason, f"task_nodes[{place}].arguments"))
+                findings.append(self._say("reject", reason, f"task_nodes[{index}].arguments"))
         return findings
 
     def _is_order_only(self, link: Ends) -> bool:
@@ -488,7 +488,7 @@ class WiringGate(RuleGate):
         return is_order_only(library[link[0]], library[link[1]], self.background)
 
     def _ends(self, wire: Wire, reader: ReferenceReader) -> Ends:
-        source, target = (self._names.read(reader.tools[place] or "") for place in wire)
+        source, target = (self._names.read(reader.tools[index] or "") for index in wire)
         return source, target
 
     def _order(self, gold: Gold) -> list[Finding]:
@@ -506,7 +506,7 @@ class WiringGate(RuleGate):
                 reason = f"the link {shown(link[0])} -> {shown(link[1])} contradicts the order of the steps"
                 findings.append(self._say("reject", reason, place_of(gold, link)))
             elif by_steps is False or (by_steps is None and by_nodes is False):
-                what = "nodes" if by_nodes is False else "steps"
-                reason = f"the link {shown(link[0])} -> {shown(link[1])} contradicts the order of the {what}"
+                order = "nodes" if by_nodes is False else "steps"
+                reason = f"the link {shown(link[0])} -> {shown(link[1])} contradicts the order of the {order}"
                 findings.append(self._say("quarantine", reason, place_of(gold, link)))
         return findings

@@ -105,13 +105,13 @@ def language_findings(text: str, parameters: Collection[str] = ()) -> list[Langu
     """
     text = text[:LONGEST]
     counts: Counter[Rule] = Counter()
-    found = []
+    findings = []
     for rule, start, end in _spans(text, parameters):
         counts[rule] += 1
         if counts[rule] <= _MOST:
             reason = f"{_REASONS[rule]}: {shown(text[start:end].strip())}"
-            found.append(LanguageFinding(rule, reason, start, end))
-    return found
+            findings.append(LanguageFinding(rule, reason, start, end))
+    return findings
 
 
 def _spans(text: str, parameters: Collection[str]) -> Iterator[tuple[Rule, int, int]]:
@@ -126,20 +126,20 @@ def _spans(text: str, parameters: Collection[str]) -> Iterator[tuple[Rule, int, 
     for match in _WORD_OF_REQUEST.finditer(text) if names else ():
         if match.group() in names:
             yield "parameter name", *match.span()
-    own = _QUOTATION.sub(lambda match: "\0" * len(match.group()), text)
-    for match in () if own.isascii() else _MIXED.finditer(own):
+    unquoted = _QUOTATION.sub(lambda match: "\0" * len(match.group()), text)
+    for match in () if unquoted.isascii() else _MIXED.finditer(unquoted):
         yield "mixed script", *match.span()
     if text.startswith(WORK_ORDER_OPENINGS):  # a list of labels repeats by nature
         return
-    for match in _REPEATED.finditer(own) if _may_repeat(own.split()) else ():
+    for match in _REPEATED.finditer(unquoted) if _may_repeat(unquoted.split()) else ():
         # "again and again and again": the run goes on, so that it is meant.
         run = match[1].split()
-        before = own[: match.start()].split()
-        after = own[match.end() :].split()
+        before = unquoted[: match.start()].split()
+        after = unquoted[match.end() :].split()
         if run[-1:] != before[-1:] and run[0] != "".join(after[:1]).strip(".,;!?"):
             yield "repeated text", *match.span()
     earlier: set[tuple[str, ...]] = set()
-    for match in _SENTENCE.finditer(own):
+    for match in _SENTENCE.finditer(unquoted):
         sentence = tuple(match.group().casefold().split())
         if len(sentence) >= _LONG_SENTENCE and sentence in earlier:
             yield "repeated text", *match.span()
@@ -149,10 +149,10 @@ def _spans(text: str, parameters: Collection[str]) -> Iterator[tuple[Rule, int, 
 def _may_repeat(words: list[str]) -> bool:
     """Whether two words occur again at most eight words later: a run that is repeated takes long to find."""
     last: dict[tuple[str, str], int] = {}
-    for place, pair in enumerate(pairwise([word.strip(".,;:!?()…") for word in words])):
-        if place - last.get(pair, -9) <= 8:
+    for position, pair in enumerate(pairwise([word.strip(".,;:!?()…") for word in words])):
+        if position - last.get(pair, -9) <= 8:
             return True
-        last[pair] = place
+        last[pair] = position
     return False
 
 
@@ -189,9 +189,9 @@ class LanguageGate(RuleGate):
                 self.name,
                 "reject",
                 f"{_REASONS['placeholder']}: {shown(step[start:end])}",
-                f"task_steps[{place}]",
+                f"task_steps[{number}]",
             )
-            for place, step in enumerate(gold.steps)
+            for number, step in enumerate(gold.steps)
             for start, end in list(placeholders(step[:LONGEST]))[:1]
             if not step[start:end].startswith("<node")
         ]
@@ -206,10 +206,10 @@ class LanguageGate(RuleGate):
         findings = [
             Finding(
                 self.name,
-                "reject" if found.rule == "placeholder" else "quarantine",
-                found.reason,
+                "reject" if defect.rule == "placeholder" else "quarantine",
+                defect.reason,
                 "user_request",
             )
-            for found in language_findings(gold.request, names)
+            for defect in language_findings(gold.request, names)
         ]
         return [*findings, *steps]

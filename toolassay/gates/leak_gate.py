@@ -80,19 +80,19 @@ class ToolNameFinder:
         words = [word.casefold() for word in _WORD.findall(text)]
         row: list[re.Match[str]] = []
         free = 0  # the word behind the last name
-        for place, word in enumerate(words):
-            for length in self._lengths.get(word, ()) if place >= free else ():
-                if (name := self._named(tuple(words[place : place + length]))) is None:
+        for position, word in enumerate(words):
+            for length in self._lengths.get(word, ()) if position >= free else ():
+                if (name := self._named(tuple(words[position : position + length]))) is None:
                     continue
                 row = row or list(_WORD.finditer(text))
-                found = row[place : place + length]
-                gaps = _gaps(text, found)
-                start = found[0].start()
-                end = found[-1].end()
+                matches = row[position : position + length]
+                gaps = _gaps(text, matches)
+                start = matches[0].start()
+                end = matches[-1].end()
                 fits = gaps == name.gaps or all(_GAP.fullmatch(gap) for gap in gaps)
                 if fits and not _is_inside(text, start, end):
                     yield NamePlace(name, start, end, gaps)
-                    free = place + length
+                    free = position + length
                     break
 
     def _named(self, words: tuple[str, ...]) -> ToolName | None:
@@ -104,7 +104,7 @@ class ToolNameFinder:
 
 
 def _gaps(text: str, row: list[re.Match[str]]) -> tuple[str, ...]:
-    return tuple(text[one.end() : two.start()] for one, two in pairwise(row))
+    return tuple(text[first.end() : second.start()] for first, second in pairwise(row))
 
 
 def _is_inside(text: str, start: int, end: int) -> bool:
@@ -136,12 +136,12 @@ _NEARBY = 60
 _SMALL = frozenset({"to", "of", "for", "by", "the", "and", "in", "on", "with", "from", "a", "an", "at"})
 
 
-def naming(text: str, place: NamePlace, *, in_value: bool = False, shouted: bool = False) -> Naming:
+def naming(text: str, occurrence: NamePlace, *, in_value: bool = False, shouted: bool = False) -> Naming:
     """Whether the words of a name refer to the tool, and are not ordinary words for the task.
 
     Args:
         text: the request.
-        place: the occurrence of the name.
+        occurrence: the occurrence of the name.
         in_value: whether it is part of an argument value; its capitals then belong to the value.
         shouted: whether the whole request is in capitals, which then mean nothing.
 
@@ -152,43 +152,45 @@ def naming(text: str, place: NamePlace, *, in_value: bool = False, shouted: bool
     >>> first("please send email to Bo"), first("please sendEmail to Bo"), first("first Image Editing, then")
     ('no', 'yes', 'yes')
     """
-    before = text[max(0, place.start - _NEARBY) : place.start]
-    behind = text[place.end : place.end + _NEARBY]
-    surface = text[place.start : place.end]
-    is_one_word = len(place.name.words) == 1
+    before = text[max(0, occurrence.start - _NEARBY) : occurrence.start]
+    behind = text[occurrence.end : occurrence.end + _NEARBY]
+    surface = text[occurrence.start : occurrence.end]
+    is_one_word = len(occurrence.name.words) == 1
     called = _TOOL_BEHIND.match(behind) is not None or _TOOL_BEFORE.search(before) is not None
     if re.match(rf"[{_EAST}]", surface):  # the words of such a name are those for its task
         return "yes" if called else "no"
-    if _is_identifier(surface, place) or (before.endswith("`") and behind.startswith("`")):
+    if _is_identifier(surface, occurrence) or (before.endswith("`") and behind.startswith("`")):
         return "yes"
-    capital = not shouted and not in_value and _is_capital(surface, place, behind)
+    capital = not shouted and not in_value and _is_capital(surface, occurrence, behind)
     if called and (capital or not is_one_word):
         return "yes"
     if not capital:
         return "no"
     if is_one_word:
-        is_name = surface == place.name.tool.strip() and not _SENTENCE_START.search(before)
+        is_name = surface == occurrence.name.tool.strip() and not _SENTENCE_START.search(before)
         return "perhaps" if is_name else "no"
-    return "perhaps" if place.name.is_identifier else "yes"
+    return "perhaps" if occurrence.name.is_identifier else "yes"
 
 
-def _is_identifier(surface: str, place: NamePlace) -> bool:
+def _is_identifier(surface: str, occurrence: NamePlace) -> bool:
     """Whether the words are joined as in a program: `send_email`, `sendEmail`, `send-email`."""
-    own = place.name.tool.strip()
-    marked = place.gaps == place.name.gaps and any(re.search(r"[/{}\[\]#:@]", gap) for gap in place.gaps)
-    if marked or any("_" in gap for gap in place.gaps):
+    tool_name = occurrence.name.tool.strip()
+    marked = occurrence.gaps == occurrence.name.gaps and any(
+        re.search(r"[/{}\[\]#:@]", gap) for gap in occurrence.gaps
+    )
+    if marked or any("_" in gap for gap in occurrence.gaps):
         return True
-    if "" in place.gaps:
-        return surface not in own or surface == own
+    if "" in occurrence.gaps:
+        return surface not in tool_name or surface == tool_name
     # "check-in" is English; its tool is `check_in`.
-    joined = bool(place.gaps) and all(gap in ("-", ".", "/", ":") for gap in place.gaps)
-    return joined and place.name.is_identifier and surface == own
+    joined = bool(occurrence.gaps) and all(gap in ("-", ".", "/", ":") for gap in occurrence.gaps)
+    return joined and occurrence.name.is_identifier and surface == tool_name
 
 
-def _is_capital(surface: str, place: NamePlace, behind: str) -> bool:
+def _is_capital(surface: str, occurrence: NamePlace, behind: str) -> bool:
     """Whether every word is capitalised, as in names, and no capitalised word follows."""
     words = [word for word in re.findall(r"[^\W_]+", surface) if word not in _SMALL] or surface.split()
-    if not all(word[:1].isupper() for word in words) or (len(words) == 1 < len(place.name.words)):
+    if not all(word[:1].isupper() for word in words) or (len(words) == 1 < len(occurrence.name.words)):
         return False
     return not _CAPITAL_BEHIND.match(behind) or _TOOL_BEHIND.match(behind) is not None
 
@@ -262,18 +264,18 @@ class LeakGate(RuleGate):
         """The named tools, each with its surest mention."""
         planned = {node.tool for node in gold.nodes}
         mentions: dict[str, _Mention] = {}
-        places = list(self._names.find(text))
-        values = _values_in(gold, text) if places else []
-        letters = [character for character in text[:2000] if character.isalpha()] if places else []
+        occurrences = list(self._names.find(text))
+        values = _values_in(gold, text) if occurrences else []
+        letters = [character for character in text[:2000] if character.isalpha()] if occurrences else []
         shouted = sum(map(str.isupper, letters)) > 0.6 * len(letters)
-        for place in places:
-            tool = place.name.tool
-            inside = any(start <= place.start and place.end <= end for start, end in values)
-            verdict = naming(text, place, in_value=inside, shouted=shouted)
+        for occurrence in occurrences:
+            tool = occurrence.name.tool
+            inside = any(start <= occurrence.start and occurrence.end <= end for start, end in values)
+            verdict = naming(text, occurrence, in_value=inside, shouted=shouted)
             if verdict == "no" or (verdict == "perhaps" and tool not in planned):
                 continue
             if tool not in mentions or (verdict == "yes" and not mentions[tool].sure):
-                surface = text[place.start : place.end]
+                surface = text[occurrence.start : occurrence.end]
                 mentions[tool] = _Mention(surface, tool, verdict == "yes", tool in planned)
         return list(mentions.values())
 

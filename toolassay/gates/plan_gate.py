@@ -77,10 +77,17 @@ class PlanGate(RuleGate):
     def check(self, gold: Gold) -> list[Finding]:
         """One finding for each call or value that cannot be meant."""
         calls = [
-            _Call(node, self._library[node.tool], {one["name"]: one.get("value") for one in node.arguments})
+            _Call(
+                node,
+                self._library[node.tool],
+                {argument["name"]: argument.get("value") for argument in node.arguments},
+            )
             for node in gold.nodes
             if node.arguments is not None and node.tool in self._library
-            if all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in node.arguments)
+            if all(
+                isinstance(argument, dict) and isinstance(argument.get("name"), str)
+                for argument in node.arguments
+            )
         ]
         if not any(call.values for call in calls):
             return [Finding(self.name, "not applicable", "no call has named arguments")]
@@ -95,12 +102,12 @@ class PlanGate(RuleGate):
         where = call.node.where
         given = {name for name, value in call.values.items() if not is_empty(value)}
         if _alters(tool):
-            needed = {one.name for one in tool.parameters if is_required(one, tool)}
+            needed = {parameter.name for parameter in tool.parameters if is_required(parameter, tool)}
             # An id that may be left out is one that the thing gets: the category to which a topic is moved.
             fields = [
-                one
-                for one in tool.parameters
-                if not self._is_address(one.name) or (needed and one.name not in needed)
+                parameter
+                for parameter in tool.parameters
+                if not self._is_address(parameter.name) or (needed and parameter.name not in needed)
             ]
             if fields and not any(field.name in given for field in fields):
                 yield _finding("reject", f"'{tool.id}' is given no field that it changes", where)
@@ -130,8 +137,8 @@ class PlanGate(RuleGate):
             is_either = "mail" in parameter.description.casefold()  # "an e-mail address or the id of a user"
             is_wrong = attribute in IDENTITIES and is_address and not is_either
             if is_wrong or (attribute == "email" and "@" not in value):
-                what = "an e-mail address" if is_address else "no e-mail address"
-                reason = f"'{parameter.name}' of '{tool.id}' is {shown(value)}, {what}"
+                kind = "an e-mail address" if is_address else "no e-mail address"
+                reason = f"'{parameter.name}' of '{tool.id}' is {shown(value)}, {kind}"
                 yield _finding("quarantine", reason, where)
 
     def _is_address(self, name: str) -> bool:
@@ -144,11 +151,11 @@ class PlanGate(RuleGate):
             for call in calls
             if [node.tool for node in gold.nodes].count(call.tool.id) == 1
         }
-        for one, other in dict.fromkeys(gold.links):
-            link = self._graph and self._graph.dependency(one, other)
-            for pair in link.shared if link and {one, other} <= once.keys() else ():
-                first = once[one].values.get(pair.source)
-                second = once[other].values.get(pair.target)
+        for source, target in dict.fromkeys(gold.links):
+            link = self._graph and self._graph.dependency(source, target)
+            for pair in link.shared if link and {source, target} <= once.keys() else ():
+                first = once[source].values.get(pair.source)
+                second = once[target].values.get(pair.target)
                 if (
                     None not in (first, second)
                     and first != second
@@ -156,8 +163,8 @@ class PlanGate(RuleGate):
                     and not _refers(second)
                 ):
                     both = f"not {shown(first)} and {shown(second)}"
-                    reason = f"'{pair.target}' is one for '{one}' and '{other}', {both}"
-                    yield _finding("quarantine", reason, once[other].node.where)
+                    reason = f"'{pair.target}' is one for '{source}' and '{target}', {both}"
+                    yield _finding("quarantine", reason, once[target].node.where)
 
 
 def _finding(state: State, reason: str, where: str) -> Finding:
@@ -190,21 +197,21 @@ def _pairs(tool: Tool) -> tuple[tuple[str, str], ...]:
     return tuple(
         (name, names[whole])
         for words, name in names.items()
-        for place, word in enumerate(words)
+        for position, word in enumerate(words)
         for half in halves.get(word, ())
-        if (whole := (*words[:place], half, *words[place + 1 :])) in names
+        if (whole := (*words[:position], half, *words[position + 1 :])) in names
     )
 
 
 @lru_cache(maxsize=16_384)
 def _described_values(tool: Tool, name: str) -> tuple[str, ...]:
     """The values that the description of a parameter lists, with case folded."""
-    parameter = next(one for one in tool.parameters if one.name == name)
+    parameter = next(candidate for candidate in tool.parameters if candidate.name == name)
     if tool.input_schema is None or not parameter.declaration.keys().isdisjoint(("enum", "const")):
         return ()  # the gate "schema" compares them
     values = tuple(allowed_value.casefold() for allowed_value in allowed_values(parameter))
     # Ids with digits are examples, although "'C-1' or 'C-2'" is written like a choice.
-    is_example = meaning_of(name).attribute in IDENTITIES or any(re.search(r"\d", one) for one in values)
+    is_example = meaning_of(name).attribute in IDENTITIES or any(re.search(r"\d", value) for value in values)
     return () if is_example else values
 
 
@@ -214,16 +221,21 @@ def _after_deletions(calls: list[_Call]) -> Iterator[Finding]:
     for call in calls if any(_deletes(call.tool) for call in calls) else ():
         route = route_of(call.tool)
         things = [owner.thing for owner in things_of_tool(call.tool, route)]
-        own = [name for name in call.values if _identifies(name, things)]
-        made = own if verb_of(call.tool, route) == "make" else []
+        identifying = [name for name in call.values if _identifies(name, things)]
+        created = identifying if verb_of(call.tool, route) == "make" else []
         for name, value, earlier in gone:
-            if any(one == value and _is_same(it, name) and it not in made for it, one in call.values.items()):
+            if any(
+                given == value and _is_same(it, name) and it not in created
+                for it, given in call.values.items()
+            ):
                 reason = f"'{call.tool.id}' uses {shown(value)}, which '{earlier.tool.id}' has deleted"
                 yield _finding("reject", reason, call.node.where)
                 break
         if _deletes(call.tool):
             gone += [
-                (name, call.values[name], call) for name in own if isinstance(call.values[name], str | int)
+                (name, call.values[name], call)
+                for name in identifying
+                if isinstance(call.values[name], str | int)
             ]
 
 
@@ -237,11 +249,13 @@ def _identifies(name: str, things: list[tuple[str, ...]]) -> bool:
     """Whether an argument says which of the things is meant: `note_id`, `id` or `path` of a note."""
     thing, attribute = meaning_of(name)
     is_key = attribute in IDENTIFYING or attribute in ("", "path", "number")
-    return is_key and (any(same_thing(one, thing) for one in things) if thing else bool(attribute))
+    return is_key and (
+        any(same_thing(candidate, thing) for candidate in things) if thing else bool(attribute)
+    )
 
 
-def _is_same(one: str, other: str) -> bool:
+def _is_same(name: str, other_name: str) -> bool:
     """Whether two arguments may name the same thing: `id` and `note_id`, not `owner` and `note_id`."""
-    first = meaning_of(one)
-    second = meaning_of(other)
+    first = meaning_of(name)
+    second = meaning_of(other_name)
     return not first.thing or not second.thing or bool(same_thing(first.thing, second.thing))

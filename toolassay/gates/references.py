@@ -44,12 +44,12 @@ class PlanValue(NamedTuple):
 
 def arguments_of(node: GoldNode) -> Iterator[PlanValue]:
     """The values of a node's arguments: `value` of an object (temporal), otherwise the whole (resource)."""
-    for place, argument in enumerate(node.arguments or ()):
-        where = f"{node.where}.arguments[{place}]"
+    for position, argument in enumerate(node.arguments or ()):
+        where = f"{node.where}.arguments[{position}]"
         if isinstance(argument, Mapping) and "value" in argument:
-            yield PlanValue(place, argument["value"], f"{where}.value")
+            yield PlanValue(position, argument["value"], f"{where}.value")
         else:
-            yield PlanValue(place, argument, where)
+            yield PlanValue(position, argument, where)
 
 
 def texts_in(argument: PlanValue) -> Iterator[PlanValue]:
@@ -58,8 +58,8 @@ def texts_in(argument: PlanValue) -> Iterator[PlanValue]:
     >>> [(text.value, text.where) for text in texts_in(PlanValue(0, ["a", {"b": "c"}], "arguments[0].value"))]
     [('a', 'arguments[0].value[0]'), ('c', 'arguments[0].value[1].b')]
     """
-    for place, text in texts_of(argument.value):
-        yield PlanValue(argument.place, text, f"{argument.where}{place_text(place)}")
+    for path, text in texts_of(argument.value):
+        yield PlanValue(argument.place, text, f"{argument.where}{place_text(path)}")
 
 
 def leaves(value: Any) -> Iterator[Leaf]:
@@ -80,14 +80,14 @@ def placed_leaves(value: Any) -> Iterator[tuple[Place, Leaf]]:
     waiting: list[tuple[Place, Any]] = [((), value)]
     count = 0
     while waiting and count < _MOST_LEAVES:
-        place, item = waiting.pop()
+        path, item = waiting.pop()
         count += 1  # lists in lists too: a place is as long as they are deep
         if isinstance(item, str | int | float):
-            yield place, item
+            yield path, item
         elif isinstance(item, Mapping):
-            waiting.extend(((*place, str(key)), one) for key, one in reversed(list(item.items())))
+            waiting.extend(((*path, str(key)), child) for key, child in reversed(list(item.items())))
         elif isinstance(item, list | tuple):
-            waiting.extend(((*place, number), one) for number, one in reversed(list(enumerate(item))))
+            waiting.extend(((*path, number), child) for number, child in reversed(list(enumerate(item))))
 
 
 def texts_of(value: Any) -> Iterator[tuple[Place, str]]:
@@ -96,7 +96,7 @@ def texts_of(value: Any) -> Iterator[tuple[Place, str]]:
     >>> list(texts_of({"a": ["x", 1]}))
     [(('a', 0), 'x')]
     """
-    return ((place, leaf) for place, leaf in placed_leaves(value) if isinstance(leaf, str))
+    return ((path, leaf) for path, leaf in placed_leaves(value) if isinstance(leaf, str))
 
 
 def place_text(parts: Sequence[str | int]) -> str:
@@ -213,8 +213,8 @@ class ReferenceReader:
     def _plain(self) -> Sequence[str | None]:
         return [None if tool is None else same_tool(tool) for tool in self.tools]
 
-    def read(self, text: str, place: int) -> ReferenceReading | None:
-        """Parse the argument `text` of the node with index `place`; None for a literal.
+    def read(self, text: str, index: int) -> ReferenceReading | None:
+        """Parse the argument `text` of the node with index `index`; None for a literal.
 
         >>> reader = ReferenceReader(["Text Search", "Translation"], "Say [result] in German")
         >>> reader.read("<node-0>", 1).spelling, reader.read("[result]", 1)
@@ -227,28 +227,28 @@ class ReferenceReader:
             return ReferenceReading("published", (reference.node,), path=reference.path)
         stripped = text.strip()
         if len(stripped) <= _LONGEST:
-            reading = self._whole(stripped, place)
+            reading = self._whole(stripped, index)
             if reading is not None:
                 quoted = stripped.casefold() in self.request.casefold() and not stripped.startswith("<node-")
                 return None if quoted else reading
-        found = _INSIDE.finditer(text) if "<" in text or "{{" in text else ()
-        places = [match["angle"] or match["curly"] for match in found]
-        return ReferenceReading("inside", tuple(map(int, places))) if places else None
+        matches = _INSIDE.finditer(text) if "<" in text or "{{" in text else ()
+        indices = [match["angle"] or match["curly"] for match in matches]
+        return ReferenceReading("inside", tuple(map(int, indices))) if indices else None
 
-    def _whole(self, text: str, place: int) -> ReferenceReading | None:
+    def _whole(self, text: str, index: int) -> ReferenceReading | None:
         if not _SIGN.search(text):  # most literals
-            named = self._named(text, place)
+            named = self._named(text, index)
             return ReferenceReading("name", named) if named else None
         if match := _NEAR.fullmatch(text):
             return ReferenceReading("near", (int(match["index"] or match["item"]),))
         if _MALFORMED.fullmatch(text):
             return ReferenceReading("malformed")
-        if named := self._named(text, place):
+        if named := self._named(text, index):
             return ReferenceReading("name", named)
         bare = text.strip("<>[](){}$% '\"")
         if match := _OUTPUT.fullmatch(bare):
             name = (match["of"] or match["name"]).strip("'\" ")
-            if named := self._named(name, place):
+            if named := self._named(name, index):
                 return ReferenceReading("name", named)
             if match["of"] and (_STEP.fullmatch(name) or _STEP.search(name)):
                 return ReferenceReading("placeholder", step=_step_in(text))
@@ -256,13 +256,13 @@ class ReferenceReader:
             return ReferenceReading("placeholder", step=_step_in(text))
         return None
 
-    def _named(self, name: str, place: int) -> tuple[int, ...]:
+    def _named(self, name: str, index: int) -> tuple[int, ...]:
         """Indices of the other nodes whose tool is named: earlier nodes first, the nearest first."""
         plain = same_tool(name)
         if plain not in self._plain:
             return ()
-        places = [p for p, tool in enumerate(self._plain) if p != place and tool == plain]
-        return tuple(sorted(places, key=lambda other: (other > place, abs(other - place))))
+        indices = [p for p, tool in enumerate(self._plain) if p != index and tool == plain]
+        return tuple(sorted(indices, key=lambda candidate: (candidate > index, abs(candidate - index))))
 
 
 def _step_in(text: str) -> int | None:
@@ -370,11 +370,13 @@ def output_part(schema: Schema | None, path: Iterable[Part]) -> OutputPart:
     if schema is None or not is_informative(schema):
         return OutputPart(True, frozenset())
     parts = list(path)
-    place = [0 if part == EACH else part for part in parts]
-    if not has_place(place, schema):
+    schema_path = [0 if part == EACH else part for part in parts]
+    if not has_place(schema_path, schema):
         return OutputPart(False, frozenset())
     is_many = EACH in parts
-    return OutputPart(True, frozenset({"a list"}) if is_many else shapes_of(schema_at(place, schema), schema))
+    return OutputPart(
+        True, frozenset({"a list"}) if is_many else shapes_of(schema_at(schema_path, schema), schema)
+    )
 
 
 def shapes_of(schema: Schema, root: Schema) -> frozenset[Shape]:
@@ -435,14 +437,14 @@ def _plain(path: Iterable[Part]) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def takes(tool: Tool, place: Iterable[str | int], *, is_whole: bool) -> frozenset[Shape]:
+def takes(tool: Tool, path: Iterable[str | int], *, is_whole: bool) -> frozenset[Shape]:
     """What an argument of a tool, or a part of one, may be; empty if its schema does not say.
 
     Args:
         tool: The tool.
-        place: The path of the argument.
+        path: The path of the argument.
         is_whole: Whether a whole result is given, which any text can be.
     """
     root = tool.input_schema or {}
-    schema = schema_at(list(place), root)
+    schema = schema_at(list(path), root)
     return frozenset() if is_whole and "string" in kinds_of(schema, root) else shapes_of(schema, root)

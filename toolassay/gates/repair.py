@@ -80,15 +80,15 @@ def _repair_tool_names(record: Record, background: Background, repairs: list[Rep
 
     for key, ends in _NAMED_IN.items():
         items = list(_items_of(record, key))
-        for place, item in enumerate(items):
-            where = f"{key}[{place}]"
+        for index, item in enumerate(items):
+            where = f"{key}[{index}]"
             if not isinstance(item, Mapping):
-                items[place] = corrected(item, where)
+                items[index] = corrected(item, where)
                 continue
             present = [end for end in ends if isinstance(item.get(end), str)]
             if "task" in ends:
                 present = present[:1]  # `id` names the tool only where there is no `task`
-            items[place] = {**item, **{end: corrected(item[end], f"{where}.{end}") for end in present}}
+            items[index] = {**item, **{end: corrected(item[end], f"{where}.{end}") for end in present}}
         if items:
             record = {**record, key: items}
     return record
@@ -98,7 +98,7 @@ def _repair_forms(record: Record, background: Background, repairs: list[Repair])
     """Write the arguments of resource tools as texts: the value of an object with one, and a number."""
     nodes = list(_items_of(record, "task_nodes"))
     library = background.library
-    for place, node in enumerate(nodes):
+    for index, node in enumerate(nodes):
         name = node.get("task", node.get("id")) if isinstance(node, Mapping) else None
         if not isinstance(name, str) or not isinstance(node.get("arguments"), list):
             continue
@@ -110,9 +110,9 @@ def _repair_forms(record: Record, background: Background, repairs: list[Repair])
             if isinstance(value, int | float) and not isinstance(value, bool):
                 value = text_of_number(value)
             if isinstance(value, str) and value is not item:
-                repairs.append(Repair("form", f"task_nodes[{place}].arguments[{number}]", item, value))
+                repairs.append(Repair("form", f"task_nodes[{index}].arguments[{number}]", item, value))
                 arguments[number] = value
-        nodes[place] = {**node, "arguments": arguments}
+        nodes[index] = {**node, "arguments": arguments}
     return {**record, "task_nodes": nodes} if nodes else record
 
 
@@ -123,14 +123,14 @@ def _repair_links(record: Record, background: Background, repairs: list[Repair])
         return record
     for key in ("task_links", "sampled_links"):
         links = _items_of(record, key)
-        kept = list[Any]()
-        for place, link in enumerate(links):
-            if link in kept:
-                repairs.append(Repair("duplicate link", f"{key}[{place}]", link, None))
+        unique = list[Any]()
+        for index, link in enumerate(links):
+            if link in unique:
+                repairs.append(Repair("duplicate link", f"{key}[{index}]", link, None))
             else:
-                kept.append(link)
-        if len(kept) < len(links):
-            record = {**record, key: kept}
+                unique.append(link)
+        if len(unique) < len(links):
+            record = {**record, key: unique}
     return record
 
 
@@ -175,8 +175,8 @@ def _repair_references(record: Record, background: Background, repairs: list[Rep
     def respelling(texts: Mapping[str, str]) -> Callable[[str], str]:
         return lambda text: texts.get(text, text)
 
-    for place, texts in respelled.items():
-        nodes[place] = _with_texts(nodes[place], respelling(texts))
+    for index, texts in respelled.items():
+        nodes[index] = _with_texts(nodes[index], respelling(texts))
     return {**record, "task_nodes": nodes}
 
 
@@ -185,10 +185,10 @@ def _with_texts(node: Any, respell: Callable[[str], str]) -> Any:
     if not isinstance(node, Mapping) or not isinstance(node.get("arguments"), list):
         return node
     arguments = [
-        {**one, "value": map_texts(one["value"], respell, key=str)}
-        if isinstance(one, Mapping) and "value" in one
-        else map_texts(one, respell, key=str)
-        for one in node["arguments"]
+        {**argument, "value": map_texts(argument["value"], respell, key=str)}
+        if isinstance(argument, Mapping) and "value" in argument
+        else map_texts(argument, respell, key=str)
+        for argument in node["arguments"]
     ]
     return {**node, "arguments": arguments}
 
@@ -206,23 +206,30 @@ def _meant(reference: _PlanReference, gold: Gold, background: Background) -> str
         return f"<node-{after}>" if is_sure else None
     if reading.spelling != "name":
         return None
-    place = next((one for one in reading.places if _flows(one, target, gold, background)), None)
-    if place is None:
+    index = next(
+        (candidate for candidate in reading.places if _flows(candidate, target, gold, background)), None
+    )
+    if index is None:
         return None
     if background.kind == "temporal":  # such a plan names the tool itself
-        return next(node.tool for node in gold.nodes if node.place == place)
-    return f"<node-{place}>"
+        return next(node.tool for node in gold.nodes if node.place == index)
+    return f"<node-{index}>"
 
 
 def _flows(source: int, target: int, gold: Gold, background: Background) -> bool:
     """Whether the plan links two nodes, and an output of the first fits an input of the second."""
     tools = {node.place: node.tool for node in gold.nodes}
     library = background.library
-    one = tools.get(source)
-    other = tools.get(target)
-    if one is None or other is None or (one, other) not in gold.links or not {one, other} <= {*library.ids}:
+    giver = tools.get(source)
+    taker = tools.get(target)
+    if (
+        giver is None
+        or taker is None
+        or (giver, taker) not in gold.links
+        or not {giver, taker} <= {*library.ids}
+    ):
         return False
-    return not library[other].inputs or can_feed(library[one], library[other], background)
+    return not library[taker].inputs or can_feed(library[giver], library[taker], background)
 
 
 def _repair_order(record: Record, background: Background, repairs: list[Repair]) -> Record:
@@ -248,12 +255,12 @@ def _repair_order(record: Record, background: Background, repairs: list[Repair])
     order = _order(wires, gold)
     if order is None:
         return record
-    position = {place: number for number, place in enumerate(order)}
+    position = {index: number for number, index in enumerate(order)}
     repairs.append(Repair("order", "task_nodes", list(range(len(nodes))), order))
-    moved = [_with_texts(nodes[place], lambda text: renumbered(text, position)) for place in order]
+    moved = [_with_texts(nodes[index], lambda text: renumbered(text, position)) for index in order]
     repaired: Record = {**record, "task_nodes": moved}
     tools = [node.tool for node in gold.nodes]
-    if order_of_steps(gold.steps, tools) == {tool: place for place, tool in enumerate(tools)}:
+    if order_of_steps(gold.steps, tools) == {tool: index for index, tool in enumerate(tools)}:
         repaired["task_steps"] = steps_in_order(list(gold.steps), order, position)
         repairs.append(Repair("order", "task_steps", list(gold.steps), repaired["task_steps"]))
     return repaired
@@ -278,7 +285,7 @@ def _order(wires: Sequence[tuple[int, int]], gold: Gold) -> list[int] | None:
     """The indices of the nodes in their new order; None if the references form a cycle."""
     steps = order_of_steps(gold.steps, [node.tool for node in gold.nodes])
     if steps is not None:
-        by_steps = {place: steps[node.tool] for place, node in enumerate(gold.nodes)}
+        by_steps = {index: steps[node.tool] for index, node in enumerate(gold.nodes)}
         if all(by_steps[source] < by_steps[target] for source, target in wires):
             return sorted(by_steps, key=by_steps.__getitem__)
     graph: nx.DiGraph[int] = nx.DiGraph(wires)

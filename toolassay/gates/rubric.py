@@ -81,7 +81,9 @@ def rubric_of(value: Any) -> Rubric | None:
     if not isinstance(value, Mapping):
         return None
     given = {name: value.get(name) for name in CRITERIA}
-    answers = {name: one if isinstance(one, Mapping) else {"yes": one} for name, one in given.items()}
+    answers = {
+        name: answer if isinstance(answer, Mapping) else {"yes": answer} for name, answer in given.items()
+    }
     try:
         return msgspec.convert(answers, Rubric, strict=False)
     except msgspec.ValidationError:

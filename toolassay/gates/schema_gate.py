@@ -74,11 +74,11 @@ def takes_any_name(tool: Tool) -> bool:
     return bool(schema.get("additionalProperties")) or "patternProperties" in schema
 
 
-def reference_test(reader: ReferenceReader, place: int) -> Callable[[str], bool]:
-    """Whether a text of the node with index `place` is, as a whole, the output of another step."""
+def reference_test(reader: ReferenceReader, index: int) -> Callable[[str], bool]:
+    """Whether a text of the node with index `index` is, as a whole, the output of another step."""
 
     def is_reference(text: str) -> bool:
-        reading = reader.read(text, place)
+        reading = reader.read(text, index)
         return reading is not None and reading.spelling != "inside"
 
     return is_reference
@@ -136,13 +136,16 @@ def _best_slots(fits: Sequence[Sequence[Fit]], slots: int) -> list[int | None]:
         slots: the number of inputs.
     """
     slot_of: list[int | None] = [None] * len(fits)
-    if len(fits) == slots and all(own[n].fits for n, own in enumerate(fits)):
+    if len(fits) == slots and all(argument_fits[n].fits for n, argument_fits in enumerate(fits)):
         return [*range(slots)]
     if fits and slots:
         from scipy.optimize import linear_sum_assignment
 
         # Ties keep the order of the inputs.
-        costs = [[fit.cost - 0.01 * (row == n) for n, fit in enumerate(own)] for row, own in enumerate(fits)]
+        costs = [
+            [fit.cost - 0.01 * (row == n) for n, fit in enumerate(argument_fits)]
+            for row, argument_fits in enumerate(fits)
+        ]
         for row, slot in zip(*linear_sum_assignment(costs), strict=True):
             slot_of[row] = int(slot)
     return slot_of
@@ -235,8 +238,8 @@ class SchemaGate(RuleGate):
         def takes() -> str:
             return f"'{tool.id}' takes {listed(parameters) or 'no parameters'}"
 
-        for place, argument in enumerate(node.arguments or ()):
-            where = f"{node.where}.arguments[{place}]"
+        for position, argument in enumerate(node.arguments or ()):
+            where = f"{node.where}.arguments[{position}]"
             if not isinstance(argument, Mapping) or not isinstance(name := argument.get("name"), str):
                 yield self._reject(f'{shown(argument)} is not of the form {{"name": …, "value": …}}', where)
                 given |= {name for name in parameters if isinstance(argument, Mapping) and name in argument}
@@ -256,7 +259,7 @@ class SchemaGate(RuleGate):
             if is_empty(value) and not says_empty and (tool.input_schema is None or isinstance(value, str)):
                 empty.add(meant)
             elif tool.input_schema is not None:
-                values[meant] = value, place
+                values[meant] = value, position
             else:
                 yield from self._value(value, parameters[meant], tool, node, reader, f"{where}.value")
         lacking = [name for name in needs if name not in given or name in empty]
@@ -314,14 +317,14 @@ class SchemaGate(RuleGate):
         def where(parts: Sequence[str | int]) -> str:
             return f"{node.where}.arguments[{values[str(parts[0])][1]}].value{place_text(parts[1:])}"
 
-        for place, text in texts_of(given):
-            is_choice = not schema_at(place, validator.schema).keys().isdisjoint(("enum", "const"))
-            is_checked = place[0] in needed and not is_reference(text) and not is_choice
+        for path, text in texts_of(given):
+            is_choice = not schema_at(path, validator.schema).keys().isdisjoint(("enum", "const"))
+            is_checked = path[0] in needed and not is_reference(text) and not is_choice
             if is_checked and (nothing := placeholder(text, reader.request)):
-                reason = f"{shown(text)} says no value for '{place_text(place)[1:]}' of '{tool.id}'"
-                yield Finding(self.name, nothing, reason, where(place))
-            if self.background.kind == "schema" and (fault := self._output(text, place, tool, node, reader)):
-                yield self._reject(fault, where(place))
+                reason = f"{shown(text)} says no value for '{place_text(path)[1:]}' of '{tool.id}'"
+                yield Finding(self.name, nothing, reason, where(path))
+            if self.background.kind == "schema" and (fault := self._output(text, path, tool, node, reader)):
+                yield self._reject(fault, where(path))
         for problem in validator.problems(given, is_reference):
             # A violated `format` may be a spelling that the tool accepts.
             state: State = "quarantine" if problem.keyword == "format" else "reject"
@@ -333,7 +336,7 @@ class SchemaGate(RuleGate):
                 yield Finding(self.name, state, reason, f"{node.where}.arguments")
 
     def _output(
-        self, text: str, place: Sequence[str | int], tool: Tool, node: GoldNode, reader: ReferenceReader
+        self, text: str, path: Sequence[str | int], tool: Tool, node: GoldNode, reader: ReferenceReader
     ) -> str | None:
         """What is wrong with a reference where an argument cannot take that part of the result."""
         reading = reader.read(text, node.place)
@@ -344,12 +347,12 @@ class SchemaGate(RuleGate):
         if source is None or source == tool.id:
             return None
         part = output_part(self._library[source].output_schema, reading.path)
-        wanted = takes(tool, place, is_whole=not reading.path)
+        wanted = takes(tool, path, is_whole=not reading.path)
         if not part.shapes or not wanted or part.shapes & wanted:
             return None
         gives = " or ".join(sorted(part.shapes))
         needs = " or ".join(sorted(wanted))
-        return f"'{place_text(place)[1:]}' of '{tool.id}' takes {needs}; {shown(text)} is {gives}"
+        return f"'{place_text(path)[1:]}' of '{tool.id}' takes {needs}; {shown(text)} is {gives}"
 
     # Resource tools
 
@@ -357,8 +360,8 @@ class SchemaGate(RuleGate):
         """Findings on the arguments of a resource tool, which may be in any order."""
         given: list[tuple[str, Any, list[Fit]]] = []
         takes = f"'{tool.id}' takes {', '.join(tool.inputs) or 'nothing'}"
-        for place, argument in enumerate(node.arguments or ()):
-            where = f"{node.where}.arguments[{place}]"
+        for position, argument in enumerate(node.arguments or ()):
+            where = f"{node.where}.arguments[{position}]"
             value = argument
             if isinstance(argument, Mapping):
                 value = argument.get("value", argument)
@@ -395,10 +398,10 @@ class SchemaGate(RuleGate):
             return [say("which says nothing")] * len(tool.inputs)
         if reading is None or reading.spelling == "inside":
             return [literal_fit(value, kind, self._families) for kind in tool.inputs]
-        place = reading.places[0] if reading.places else len(reader.tools)
-        if place >= len(reader.tools) or place == node.place:
+        index = reading.places[0] if reading.places else len(reader.tools)
+        if index >= len(reader.tools) or index == node.place:
             return anything  # the wiring gate reports a reference to nothing
-        if (meant := self._names.meant(reader.tools[place] or "")) is None:
+        if (meant := self._names.meant(reader.tools[index] or "")) is None:
             return anything
         slots = range(len(tool.inputs))
         return [output_fit(self._library[meant], tool, slot, self.background) for slot in slots]

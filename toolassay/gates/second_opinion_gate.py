@@ -150,8 +150,8 @@ class SecondOpinionGate:
         if not planned:
             return f"{who} {verb}{left}: no answer has a plan"
         nearest = min(planned, key=lambda attempt: attempt.distance or 0)
-        which = f"the nearest, {nearest.solver}," if len(attempts) > 1 else "it"
-        return f"{who} {verb}{left}: {which} {nearest.words}"
+        subject = f"the nearest, {nearest.solver}," if len(attempts) > 1 else "it"
+        return f"{who} {verb}{left}: {subject} {nearest.words}"
 
     def _finding(self, state: State, reason: str) -> Finding:
         return Finding(self.name, state, reason)
@@ -159,39 +159,39 @@ class SecondOpinionGate:
 
 def _disputed(wanted: Plan, plans: Sequence[Plan]) -> str:
     """The slots in which several plans agree with each other against the gold; empty if there are none."""
-    places = positions_by_tool(wanted.names)
+    positions = positions_by_tool(wanted.names)
     spellings = {same_tool(name): name for name in wanted.names}
     given = []
     for plan in plans:
         names = [spellings.get(same_tool(name), name) for name in plan.names]
-        if plan.arguments is not None and all(name in places for name in names):
+        if plan.arguments is not None and all(name in positions for name in names):
             same = replace(plan, names=names)
-            given.append(_slots(same, matched_calls(wanted, same, places, range(len(names)))))
+            given.append(_slots(same, matched_calls(wanted, same, positions, range(len(names)))))
     if wanted.arguments is None or len(given) < 2:
         return ""
     gold = _slots(wanted, list(range(len(wanted.names))))
-    found = []
+    disputes = []
     for slot in dict.fromkeys([*gold, *(slot for plan in given for slot in plan)]):
-        own = gold.get(slot, ())
+        gold_values = gold.get(slot, ())
         votes = Counter(plan.get(slot, ()) for plan in given)
-        longest = max(len(value.split()) for values in (own, *votes) for value in values)
-        other, count = votes.most_common(1)[0]
-        if count > 1 and not votes[own] and longest <= _MOST_WORDS:
+        longest = max(len(value.split()) for values in (gold_values, *votes) for value in values)
+        majority, count = votes.most_common(1)[0]
+        if count > 1 and not votes[gold_values] and longest <= _MOST_WORDS:
             who = f"{count} of {count_of(len(given), 'solver')}"
             name = f"{wanted.names[slot[0]]}.{slot[1]}"
-            found.append(f"{name}: the gold has {_shown(own)}, {who} have {_shown(other)}")
-    return some_of(found, _NAMED, between="; ", last="; and ")
+            disputes.append(f"{name}: the gold has {_shown(gold_values)}, {who} have {_shown(majority)}")
+    return some_of(disputes, _NAMED, between="; ", last="; and ")
 
 
 def _slots(plan: Plan, matched: Sequence[int]) -> dict[Slot, Values]:
     """The values of each slot of the gold's calls, references named by these calls."""
-    labels = [f"call {own}" for own in matched]
-    found: dict[Slot, list[str]] = {}
-    for place, own in enumerate(matched):
-        if own != UNMATCHED:
-            for name, value in resolved(plan, place, labels):
-                found.setdefault((own, str(name)), []).append(str(value))
-    return {slot: tuple(sorted(values)) for slot, values in found.items()}
+    labels = [f"call {call}" for call in matched]
+    values_of_slot: dict[Slot, list[str]] = {}
+    for position, call in enumerate(matched):
+        if call != UNMATCHED:
+            for name, value in resolved(plan, position, labels):
+                values_of_slot.setdefault((call, str(name)), []).append(str(value))
+    return {slot: tuple(sorted(values)) for slot, values in values_of_slot.items()}
 
 
 def _shown(values: Values) -> str:

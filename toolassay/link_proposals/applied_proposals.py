@@ -56,27 +56,29 @@ def apply_proposals(
     if not proposals:
         return WithProposals([*dependencies], library, [])
     shapes = {
-        one.tool: shape
-        for one in proposals
-        if one.tool in library and is_unknown(library[one.tool]) and (shape := schema_of_fields(one.fields))
+        proposal.tool: shape
+        for proposal in proposals
+        if proposal.tool in library
+        and is_unknown(library[proposal.tool])
+        and (shape := schema_of_fields(proposal.fields))
     }
     shaped = library.with_tools(
         [with_shape(tool, shapes[tool.id]) if tool.id in shapes else tool for tool in library]
     )
     subjects = {thing.thing[-1] for tool in library for thing in things_of_tool(tool, route_of(tool))}
-    found: dict[tuple[str, str], dict[str, tuple[ProposedLink, str]]] = defaultdict(dict)
+    flows_by_pair: dict[tuple[str, str], dict[str, tuple[ProposedLink, str]]] = defaultdict(dict)
     refused = []
     for proposal in proposals:
         for link in proposal.links[:MOST_LINKS]:
             if problem := problem_of(link, shaped, subjects):
                 refused.append(f"{link.source} → {link.target}: {problem}")
             else:
-                found[link.source, link.target].setdefault(link.argument, (link, proposal.model))
+                flows_by_pair[link.source, link.target].setdefault(link.argument, (link, proposal.model))
     links = {(dependency.source, dependency.target): dependency for dependency in dependencies}
-    for pair, flows in found.items():
+    for pair, flows in flows_by_pair.items():
         before = links.get(pair)
         if before is None or not (fields_of(before) or is_pinned(before)):
-            links[pair] = _link(before, [one for one, _ in flows.values()], shaped).with_further(
+            links[pair] = _link(before, [flow for flow, _ in flows.values()], shaped).with_further(
                 model=next(model for _, model in flows.values())
             )
     return WithProposals([*links.values()], shaped, refused)
@@ -143,10 +145,10 @@ def problem_of(link: ProposedLink, library: ToolLibrary, subjects: Collection[st
     owners = [field.thing, *(thing_of(part) for part in parts[-2:-1])]
     if len(parse_path(link.field)) == len(parts) == 1:
         # The one thing in a result is what its tool is about; what a search finds need not be.
-        owners += [one.thing for one in things_of_tool(source, route_of(source))]
+        owners += [owner.thing for owner in things_of_tool(source, route_of(source))]
     thing = next(filter(None, owners), ())
     # A service may call one thing by two names: a private message is read by its topic id.
-    takes = (argument.thing, *(one.thing for one in things_of_tool(target, route_of(target))))
+    takes = (argument.thing, *(owner.thing for owner in things_of_tool(target, route_of(target))))
     is_other = {*thing[-1:], *argument.thing[-1:]} <= {*subjects}
     is_other = is_other and not any(same_thing(thing, take) for take in takes)
     if is_other and thing and argument.thing and argument.attribute in IDENTITIES:

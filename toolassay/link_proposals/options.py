@@ -112,7 +112,7 @@ class LinkOptions:
 
     def given(self) -> list[str]:
         """The names of the options that differ from their defaults."""
-        values = ((one.name, getattr(self, one.name)) for one in fields(self))
+        values = ((option.name, getattr(self, option.name)) for option in fields(self))
         names = [name for name, value in values if value is not None and value not in ((), [])]
         action = self.changes[0].action if self.changes else ""
         return [action if name == "changes" else name for name in names]

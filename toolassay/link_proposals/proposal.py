@@ -119,8 +119,8 @@ def _line(tool: Tool, *, with_paths: bool = False) -> str:
     shown = shown_tool(tool, with_paths=with_paths)
     needs = {parameter.name for parameter in tool.parameters if parameter.required}
     described = argument_descriptions(tool.input_schema or {}).items()
-    first = sorted(described, key=lambda one: one[0].split(".")[0] not in needs)[:_MOST_ARGUMENTS]
-    said = {path: cut(text, _MOST_OF_ARGUMENT) for path, text in first}
-    more = {"arguments": said} if said else {}
+    first = sorted(described, key=lambda item: item[0].split(".")[0] not in needs)[:_MOST_ARGUMENTS]
+    shortened = {path: cut(text, _MOST_OF_ARGUMENT) for path, text in first}
+    more = {"arguments": shortened} if shortened else {}
     about = shown["desc"] if with_paths else cut(shown["desc"], _MOST_DESCRIPTION)
     return json.dumps({**shown, "desc": about, **more}, ensure_ascii=False)

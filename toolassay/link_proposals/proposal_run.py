@@ -54,19 +54,22 @@ def candidates_of(library: ToolLibrary, dependencies: Iterable[Dependency]) -> d
     arguments.
     """
     linked: dict[str, dict[str, None]] = defaultdict(dict)
-    for one in sorted(dependencies, key=lambda one: -one.score):
-        linked[one.source][one.target] = linked[one.target][one.source] = None
+    for dependency in sorted(dependencies, key=lambda dependency: -dependency.score):
+        linked[dependency.source][dependency.target] = linked[dependency.target][dependency.source] = None
     similarity = Similarity(
-        [f"{tool.id} {tool.description} {' '.join(one.name for one in tool.parameters)}" for tool in library]
+        [
+            f"{tool.id} {tool.description} {' '.join(parameter.name for parameter in tool.parameters)}"
+            for tool in library
+        ]
     )
-    places = range(len(library))
-    found: dict[str, list[Tool]] = {}
-    for place, tool in enumerate(library):
-        alike = similarity.of(place, places)
-        names = [*linked[tool.id], *(library.ids[n] for n in sorted(places, key=lambda n: -alike[n]))]
-        others = [library[name] for name in dict.fromkeys(names) if name != tool.id]
-        found[tool.id] = others[:CANDIDATES]
-    return found
+    indices = range(len(library))
+    candidates: dict[str, list[Tool]] = {}
+    for index, tool in enumerate(library):
+        alike = similarity.of(index, indices)
+        names = [*linked[tool.id], *(library.ids[n] for n in sorted(indices, key=lambda n: -alike[n]))]
+        nearest = [library[name] for name in dict.fromkeys(names) if name != tool.id]
+        candidates[tool.id] = nearest[:CANDIDATES]
+    return candidates
 
 
 class ProposalEntry(ItemEntry):
@@ -207,15 +210,15 @@ def stored_proposals(folder: Path) -> list[Proposal]:
     Raises:
         UsageError: A file is malformed.
     """
-    found: list[Proposal] = []
+    proposals: list[Proposal] = []
     for path in sorted((folder / FOLDER).glob("*.json")):
         try:
-            found += msgspec.json.Decoder(Proposal).decode_lines(path.read_bytes())
+            proposals += msgspec.json.Decoder(Proposal).decode_lines(path.read_bytes())
         except msgspec.DecodeError as error:
             raise UsageError(
                 f"malformed proposal: {error}", file=path, fix="delete it, and give --propose again"
             ) from None
-    return found
+    return proposals
 
 
 def proposed(
@@ -223,7 +226,7 @@ def proposed(
 ) -> WithProposals:
     """The links with the stored proposals; refused ones are reported."""
     applied = apply_proposals(dependencies, stored_proposals(folder), library)
-    if count := sum(one.origin == "proposed" for one in applied.dependencies):
+    if count := sum(link.origin == "proposed" for link in applied.dependencies):
         screen.say(f"{count_of(count, 'proposed link')} ({folder / FOLDER})")
     if applied.refused:
         screen.say(

@@ -26,8 +26,8 @@ def schema_of_fields(fields: Iterable[ProposedField]) -> dict[str, Any]:
     >>> schema_of_fields([ProposedField("ids[]", "integer"), ProposedField("ids.x", "string")])
     {'type': 'object', 'properties': {'ids': {'type': 'array', 'items': {'type': 'integer'}}}}
     """
-    found = [(parse_path(field.path)[:_DEEPEST], field.type) for field in fields]
-    return _shape(found[:MOST_FIELDS]) if found else {}
+    typed_paths = [(parse_path(field.path)[:_DEEPEST], field.type) for field in fields]
+    return _shape(typed_paths[:MOST_FIELDS]) if typed_paths else {}
 
 
 def _shape(fields: Sequence[tuple[Sequence[Part], str]]) -> dict[str, Any]:

@@ -107,7 +107,9 @@ class SchemaLinks:
         if kinds:
             counts = (
                 f"{count:,} {origin}{' (order only)' if kind == 'observed' else ''}"
-                for (origin, kind), count in sorted(kinds.items(), key=lambda one: (-one[1], one[0]))
+                for (origin, kind), count in sorted(
+                    kinds.items(), key=lambda counted: (-counted[1], counted[0])
+                )
             )
             show(f"links by origin: {', '.join(counts)}")
         left_out = len(self.edited.dependencies) - len(self.kept)
@@ -148,7 +150,7 @@ class SchemaLinks:
         if edited and not final:
             lines.append(self._threshold(edited))
         if final:
-            flows = ", ".join(f"{one.source or 'the result'} → {one.target}" for one in final.fields)
+            flows = ", ".join(f"{flow.source or 'the result'} → {flow.target}" for flow in final.fields)
             lines.append(
                 f"the link: type {final.type}, score {final.score:.2f}, {final.kind}, origin {final.origin}"
                 + (f", {flows}" if flows else "")

@@ -105,14 +105,16 @@ def _places(
         yield ArgumentPlace(".".join(path), walk.place(schema, path), required, listed)
 
 
-def is_day(place: ArgumentPlace) -> bool:
+def is_day(argument: ArgumentPlace) -> bool:
     """Whether a place takes an ISO date: by its format, its description or its name."""
-    parameter = place.slot.parameter
+    parameter = argument.slot.parameter
     if form := written_form(parameter.description):
         return form == "%Y-%m-%d"
     is_shown = _DAY.search(parameter.description) is not None
     shape = str(parameter.declaration.get("format"))
-    return place.slot.kind == "string" and (shape.startswith("date") or is_shown or place.head == "date")
+    return argument.slot.kind == "string" and (
+        shape.startswith("date") or is_shown or argument.head == "date"
+    )
 
 
 def _is_written_as(form: str, value: Any) -> bool:
@@ -187,39 +189,39 @@ class Known:
         return value in self.files or value in self.folders or repr(value) in self._beside
 
     def candidates(
-        self, tool: Tool, place: ArgumentPlace, rng: random.Random, chosen: Collection[Any] = ()
+        self, tool: Tool, argument: ArgumentPlace, rng: random.Random, chosen: Collection[Any] = ()
     ) -> list[Any]:
         """Values that a place could take, the likeliest first; none if nothing is known of it.
 
         Args:
             tool: The tool.
-            place: The place.
+            argument: The place.
             rng: Random numbers.
             chosen: Values of the call that are chosen already.
         """
-        slot = place.slot
-        about = place.slot.parameter.description
+        slot = argument.slot
+        about = argument.slot.parameter.description
         if slot.kind == "boolean":
             return []
         if allowed := slot.choices or [slot.typed(text) for text in allowed_values(slot.parameter)]:
             return [value for value in allowed if slot.allows(value)]
         if slot.kind == "string":
-            if _is_present_text(place):
+            if _is_present_text(argument):
                 lines = [line for value in chosen for line in self._lines.get(str(value), ())]
                 if lines:
                     return _shuffled(lines, rng)
-            if is_new_text(tool, place):
+            if is_new_text(tool, argument):
                 return []
             if self.tables and "sql" in words_of(f"{tool.description} {about}"):
                 may_write = self.may_write and writes(tool)
                 return statements(tool, about, self.tables, rng, may_write=may_write)
-            if place.words & {"pattern", "glob"}:
-                return [] if place.words & {"exclude", "ignore"} else self._patterns()
-            if self._is_path(tool, place):
-                return self._paths(tool, place, rng, chosen)
-        values = [*self.hints[tool.id, place.name], *self._fitting(tool, place)]
-        is_search = slot.kind == "string" and not writes(tool) and not is_day(place)
-        if not values and place.is_required:
+            if argument.words & {"pattern", "glob"}:
+                return [] if argument.words & {"exclude", "ignore"} else self._patterns()
+            if self._is_path(tool, argument):
+                return self._paths(tool, argument, rng, chosen)
+        values = [*self.hints[tool.id, argument.name], *self._fitting(tool, argument)]
+        is_search = slot.kind == "string" and not writes(tool) and not is_day(argument)
+        if not values and argument.is_required:
             quoted = [slot.typed(text) for text in quoted_in(about)]
             values = quoted or (self._words(rng) if is_search else [])
         form = written_form(about)
@@ -232,10 +234,10 @@ class Known:
         words = {word for text in texts for word in re.findall(r"[^\W\d_]{4,}", text)}
         return _shuffled(sorted(words | {text for text in texts if len(text) <= _LONGEST_SEARCH}), rng)
 
-    def _is_path(self, tool: Tool, place: ArgumentPlace) -> bool:
-        is_path = bool(place.words & _PATH_WORDS)
+    def _is_path(self, tool: Tool, argument: ArgumentPlace) -> bool:
+        is_path = bool(argument.words & _PATH_WORDS)
         is_about_files = bool(_FILES & {*name_words(tool), *words_of(tool.description[:200])})
-        is_path = is_path or (bool(place.words & (_NEW_WORDS | _OLD_WORDS)) and is_about_files)
+        is_path = is_path or (bool(argument.words & (_NEW_WORDS | _OLD_WORDS)) and is_about_files)
         return is_path and bool(self.files or self.folders)
 
     def _patterns(self) -> list[str]:
@@ -244,14 +246,14 @@ class Known:
         return [f"**/*{ending}" for ending in endings if ending] + [f"**/{name}" for name in names]
 
     def _paths(
-        self, tool: Tool, place: ArgumentPlace, rng: random.Random, chosen: Collection[Any]
+        self, tool: Tool, argument: ArgumentPlace, rng: random.Random, chosen: Collection[Any]
     ) -> list[str]:
         """Paths of the workspace; for what is made or moved to, a new one in a folder of the workspace."""
         names = {*name_words(tool)}
         first = words_of(tool.description)[:1]
         makes = verb_of(tool, None) == "make" or first == ("create",)
-        is_new = (makes and bool(_FILES & names) and writes(tool)) or bool(place.words & _NEW_WORDS)
-        if is_new and not place.words & _OLD_WORDS:
+        is_new = (makes and bool(_FILES & names) and writes(tool)) or bool(argument.words & _NEW_WORDS)
+        if is_new and not argument.words & _OLD_WORDS:
             stem = rng.choice(_NEW_STEMS)
             year = rng.randrange(2024, 2035)
             moved = [path for path in chosen if path in self.files or path in self.folders]
@@ -273,39 +275,39 @@ class Known:
         inner = [path.split("/", start)[-1] for path in self.files for start in range(2, path.count("/") + 1)]
         return [*_shuffled(self.files, rng), *_shuffled(self.folders, rng), *_shuffled(inner, rng)]
 
-    def _fitting(self, tool: Tool, place: ArgumentPlace) -> list[Any]:
+    def _fitting(self, tool: Tool, argument: ArgumentPlace) -> list[Any]:
         """The facts that fit best by their words."""
-        if is_new_text(tool, place):
+        if is_new_text(tool, argument):
             return []
         things = [owner.thing for owner in things_of_tool(tool, None)]
         about = frozenset(words_of(tool.description[:200])) | {word for thing in things for word in thing}
-        refused = self.refused[tool.id, place.name]
+        refused = self.refused[tool.id, argument.name]
         facts = [fact for fact in self._facts.values() if fact.value not in refused]
-        scored = [(score, fact) for fact in facts if (score := self._fit(fact, place, about)) > 0]
+        scored = [(score, fact) for fact in facts if (score := self._fit(fact, argument, about)) > 0]
         # A person's ID is one whether a list of people or a person has it.
         best_of: dict[Words, float] = defaultdict(float)
         for score, fact in scored:
             best_of[fact.name] = max(best_of[fact.name], score)
         scored = [(best_of[fact.name] if len(fact.name) > 1 else score, fact) for score, fact in scored]
         best = max((score for score, _ in scored), default=0)
-        if best < _LEAST_OF_OPTIONAL and not place.is_required:
+        if best < _LEAST_OF_OPTIONAL and not argument.is_required:
             return []
         return [fact.value for score, fact in scored if score >= best - 0.5]
 
-    def _fit(self, fact: Fact, place: ArgumentPlace, about: frozenset[str]) -> float:
+    def _fit(self, fact: Fact, argument: ArgumentPlace, about: frozenset[str]) -> float:
         """How well a fact fits a place: by the words of its name, its description and its tool."""
         name = frozenset(fact.name)
         thing = frozenset(fact.thing)
         score = 0.0
-        if fact.name[-1:] and fact.name[-1] in words_of(place.slot.path[-1]):
-            is_of = thing & (place.words | place.described | about)
+        if fact.name[-1:] and fact.name[-1] in words_of(argument.slot.path[-1]):
+            is_of = thing & (argument.words | argument.described | about)
             score += 2.0 if fact.name[-1] not in _KEY_WORDS or is_of else 0.0
             # "entityType" before "relationType", where both end in "type".
-            score += 1.0 * (score > 0 and fact.name == words_of(place.slot.path[-1]))
-        score += 1.5 * bool(thing & place.words - _KEY_WORDS) * bool(name & _KEY_WORDS or name == thing)
-        score += 1.0 * bool((name - _KEY_WORDS) & place.described)
-        score += 0.75 * bool(thing & place.described) * bool(name & (_KEY_WORDS & place.described))
-        if not score and not place.described and (name - _KEY_WORDS) & about and place.is_required:
+            score += 1.0 * (score > 0 and fact.name == words_of(argument.slot.path[-1]))
+        score += 1.5 * bool(thing & argument.words - _KEY_WORDS) * bool(name & _KEY_WORDS or name == thing)
+        score += 1.0 * bool((name - _KEY_WORDS) & argument.described)
+        score += 0.75 * bool(thing & argument.described) * bool(name & (_KEY_WORDS & argument.described))
+        if not score and not argument.described and (name - _KEY_WORDS) & about and argument.is_required:
             score = 0.5
         return score
 
@@ -326,29 +328,31 @@ def _made_by(tool: Tool) -> Words:
     return things[0].thing if things else tuple(word for word in name_words(tool) if word not in tool_verbs())
 
 
-def is_new_text(tool: Tool, place: ArgumentPlace) -> bool:
+def is_new_text(tool: Tool, argument: ArgumentPlace) -> bool:
     """Whether a call has another value each time: the name of what it makes, or a text."""
     if not writes(tool):
         return False
-    words_of_name = {*words_of(place.slot.path[-1])}
+    words_of_name = {*words_of(argument.slot.path[-1])}
     made_thing = _made_by(tool)
-    is_path = bool(place.words & _PATH_WORDS)  # a new path is one in a folder that is there
-    if (place.head in PROSE and not words_of_name & _OLD_WORDS) or ("new" in words_of_name and not is_path):
+    is_path = bool(argument.words & _PATH_WORDS)  # a new path is one in a folder that is there
+    if (argument.head in PROSE and not words_of_name & _OLD_WORDS) or (
+        "new" in words_of_name and not is_path
+    ):
         return True
-    return bool(made_thing) and not is_path and _is_own_name(place, made_thing)
+    return bool(made_thing) and not is_path and _is_own_name(argument, made_thing)
 
 
-def _is_present_text(place: ArgumentPlace) -> bool:
+def _is_present_text(argument: ArgumentPlace) -> bool:
     """Whether a place takes a line of a text that is there: "oldText"; "Text to search for"."""
-    words = place.words | place.described
-    return place.slot.kind == "string" and bool(words & _PRESENT and words & _LINE_WORDS)
+    words = argument.words | argument.described
+    return argument.slot.kind == "string" and bool(words & _PRESENT and words & _LINE_WORDS)
 
 
-def _is_own_name(place: ArgumentPlace, made_thing: Words) -> bool:
+def _is_own_name(argument: ArgumentPlace, made_thing: Words) -> bool:
     """Whether a place names what is made: "branch_name" of "create_branch", not its "base_branch"."""
-    subject_words = place.words - _KEY_WORDS
-    is_own = (not subject_words or subject_words <= {*made_thing}) and bool(place.words & _KEY_WORDS)
-    return is_own and not place.words & _OLD_WORDS
+    subject_words = argument.words - _KEY_WORDS
+    is_own = (not subject_words or subject_words <= {*made_thing}) and bool(argument.words & _KEY_WORDS)
+    return is_own and not argument.words & _OLD_WORDS
 
 
 def _shuffled(items: Sequence[str], rng: random.Random) -> list[str]:

@@ -293,7 +293,7 @@ class Collector:
 
     async def _try(self, tool: Tool, turn: int, shared: _Shared | None) -> None:
         """Call a tool several times, each time with other values, within its share of the calls left."""
-        places = argument_places(tool)
+        tool_arguments = argument_places(tool)
         share = (int(MOST_CALLS * _COLLECTING_SHARE) - self.observation.calls) // self._left
         last = self.observation.calls + max(share, int(turn == 0))
         self._left -= 1
@@ -309,8 +309,8 @@ class Collector:
             ):
                 return
             rng = Random(f"{self._seed} {tool.id} {turn} {number}")
-            real, open_places = self._chosen(tool, places, rng)
-            if not places and seen:
+            real, open_places = self._chosen(tool, tool_arguments, rng)
+            if not tool_arguments and seen:
                 return
             try:
                 drawn = draw_arguments(tool, rng, given=real).arguments
@@ -326,12 +326,14 @@ class Collector:
             try:
                 result, after = await self._call(tool, drawn, shared, is_again=is_again)
             except Refusal as error:
-                self._learn_from_refusal(tool, places, str(error))
+                self._learn_from_refusal(tool, tool_arguments, str(error))
                 quoted = [
-                    value for _, value in _values_by_place(places, real) if as_text(value) in str(error)
+                    value
+                    for _, value in _values_by_place(tool_arguments, real)
+                    if as_text(value) in str(error)
                 ]
                 if quoted or not open_places:
-                    self._blame(tool, places, real, only=quoted)
+                    self._blame(tool, tool_arguments, real, only=quoted)
                 observation.unusable[tool.id] = str(error)
                 continue
             is_useful = after != self._unchanged and not (shared is not None and is_empty(result))
@@ -339,16 +341,16 @@ class Collector:
             if shared is not None:  # what a writer made is gone with its copy
                 self._learn(tool, drawn, result)
             row = Accepted(real, drawn, result, after or "")
-            for place, value in _values_by_place(places, real):
-                self._trials[tool.id, place.name, self._kind(value)].accepted += 1
+            for argument, value in _values_by_place(tool_arguments, real):
+                self._trials[tool.id, argument.name, self._kind(value)].accepted += 1
             if wrong := values_with_errors(result, drawn):
-                self._blame(tool, places, real, only=wrong)
+                self._blame(tool, tool_arguments, real, only=wrong)
             elif not is_useful:
                 self._idle[tool.id].append(row)
             else:
-                for place, value in _values_by_place(places, real):
-                    self._trials[tool.id, place.name, repr(value)].accepted += 1
-                    self._proven.add((place.head, repr(value)))
+                for argument, value in _values_by_place(tool_arguments, real):
+                    self._trials[tool.id, argument.name, repr(value)].accepted += 1
+                    self._proven.add((argument.head, repr(value)))
                 accepted.append(row)
 
     async def _call(
@@ -399,7 +401,7 @@ class Collector:
         return self._compares
 
     def _chosen(
-        self, tool: Tool, places: Sequence[ArgumentPlace], rng: Random
+        self, tool: Tool, tool_arguments: Sequence[ArgumentPlace], rng: Random
     ) -> tuple[dict[str, Any], list[str]]:
         """Values for a call, of what is known; they belong together where a result says so.
 
@@ -409,30 +411,34 @@ class Collector:
         is_maker = writes(tool) and verb_of(tool, None) == "make"
         real: dict[str, Any] = {}
         taken_values: list[Any] = []
-        nested = {place.name for place in places if place.is_listed and place.name.count(".")}
+        nested = {
+            argument.name for argument in tool_arguments if argument.is_listed and argument.name.count(".")
+        }
         count = 2 if len(nested) < 2 and rng.random() < 0.3 else 1
-        for place in places:
-            values: Sequence[Any] = self._known_values.candidates(tool, place, rng, taken_values)
+        for argument in tool_arguments:
+            values: Sequence[Any] = self._known_values.candidates(tool, argument, rng, taken_values)
             values = [value for value in values if value not in taken_values] or values
             if taken_values and rng.random() < _TOGETHER_SHARE:
                 values = self._beside(values, taken_values, is_maker=is_maker)
-            values = self._promising(tool, place, values, rng)
-            is_plain = place.is_required and not place.is_listed and "." not in place.name
-            is_day_to_come = is_day(place) and rng.random() < _COMING_SHARE
-            if is_plain and (is_day_to_come or not values) and not is_new_text(tool, place):
-                open_places.append(place.name)  # the value counts as known if the call is accepted
+            values = self._promising(tool, argument, values, rng)
+            is_plain = argument.is_required and not argument.is_listed and "." not in argument.name
+            is_day_to_come = is_day(argument) and rng.random() < _COMING_SHARE
+            if is_plain and (is_day_to_come or not values) and not is_new_text(tool, argument):
+                open_places.append(argument.name)  # the value counts as known if the call is accepted
                 continue
-            if not values or not (place.is_required or rng.random() < _OPTIONAL_SHARE):
+            if not values or not (argument.is_required or rng.random() < _OPTIONAL_SHARE):
                 continue
             chosen = rng.sample(
-                values, min(count if place.is_listed and place.is_required else 1, len(values))
+                values, min(count if argument.is_listed and argument.is_required else 1, len(values))
             )
-            real[place.name] = chosen if place.is_listed else chosen[0]
+            real[argument.name] = chosen if argument.is_listed else chosen[0]
             taken_values += chosen
         lists = [value for value in real.values() if isinstance(value, list)]
         shortest = min(map(len, lists), default=0)
         real = {name: value[:shortest] if isinstance(value, list) else value for name, value in real.items()}
-        self._order_days([place.name for place in places if is_day(place)], real, open_places, rng)
+        self._order_days(
+            [argument.name for argument in tool_arguments if is_day(argument)], real, open_places, rng
+        )
         return real, open_places
 
     def _order_days(
@@ -459,44 +465,50 @@ class Collector:
             return [value for value in values if value not in together] or values
         return together or values
 
-    def _promising(self, tool: Tool, place: ArgumentPlace, values: Sequence[Any], rng: Random) -> list[Any]:
+    def _promising(
+        self, tool: Tool, argument: ArgumentPlace, values: Sequence[Any], rng: Random
+    ) -> list[Any]:
         """The candidates that the tool has not refused: mostly new ones that other tools accepted."""
-        refused = self._known_values.refused[tool.id, place.name]
+        refused = self._known_values.refused[tool.id, argument.name]
         # A tool that refused two files takes folders.
-        kinds = {value: self._trials[tool.id, place.name, self._kind(value)].is_hopeless for value in values}
+        kinds = {
+            value: self._trials[tool.id, argument.name, self._kind(value)].is_hopeless for value in values
+        }
         not_refused = [value for value in values if value not in refused and not kinds[value]] or list(values)
         untried = [
-            value for value in not_refused if not self._trials[tool.id, place.name, repr(value)].accepted
+            value for value in not_refused if not self._trials[tool.id, argument.name, repr(value)].accepted
         ] or not_refused
-        proven = [value for value in untried if (place.head, repr(value)) in self._proven]
+        proven = [value for value in untried if (argument.head, repr(value)) in self._proven]
         return (proven if proven and rng.random() < _PROVEN_SHARE else untried)[:_MOST_CHOICES]
 
     def _blame(
-        self, tool: Tool, places: Sequence[ArgumentPlace], real: Arguments, only: Sequence[Any] = ()
+        self, tool: Tool, tool_arguments: Sequence[ArgumentPlace], real: Arguments, only: Sequence[Any] = ()
     ) -> None:
         """Remember a refusal: of the values that no tool has accepted so far, or else of all."""
-        tried_values = [(place, value) for place, value in _values_by_place(places, real)]
+        tried_values = [(argument, value) for argument, value in _values_by_place(tool_arguments, real)]
         doubtful = [
-            (place, value)
-            for place, value in tried_values
-            if (value in only if only else (place.head, repr(value)) not in self._proven)
+            (argument, value)
+            for argument, value in tried_values
+            if (value in only if only else (argument.head, repr(value)) not in self._proven)
         ]
-        for place, value in doubtful or tried_values:
-            self._trials[tool.id, place.name, repr(value)].refused += 1
-            if self._trials[tool.id, place.name, repr(value)].is_hopeless:
-                self._known_values.refused[tool.id, place.name].add(value)
-            self._trials[tool.id, place.name, self._kind(value)].refused += 1
+        for argument, value in doubtful or tried_values:
+            self._trials[tool.id, argument.name, repr(value)].refused += 1
+            if self._trials[tool.id, argument.name, repr(value)].is_hopeless:
+                self._known_values.refused[tool.id, argument.name].add(value)
+            self._trials[tool.id, argument.name, self._kind(value)].refused += 1
 
     def _kind(self, value: Any) -> str:
         return f"kind {self._known_values.kind_of(value)}"
 
-    def _learn_from_refusal(self, tool: Tool, places: Sequence[ArgumentPlace], words: str) -> None:
+    def _learn_from_refusal(self, tool: Tool, tool_arguments: Sequence[ArgumentPlace], words: str) -> None:
         """Remember the values that a refusal lists, for the arguments that it names, or else for all."""
         listed = allowed_values(Parameter("", "string", words))
-        named = [place for place in places if re.search(rf"\b{re.escape(place.name)}\b", words)]
-        for place in (named or places) if listed else ():
-            hints = self._known_values.hints[tool.id, place.name]
-            hints += [hint for hint in map(place.slot.typed, listed) if hint not in hints]
+        named = [
+            argument for argument in tool_arguments if re.search(rf"\b{re.escape(argument.name)}\b", words)
+        ]
+        for argument in (named or tool_arguments) if listed else ():
+            hints = self._known_values.hints[tool.id, argument.name]
+            hints += [hint for hint in map(argument.slot.typed, listed) if hint not in hints]
 
     def _learn(self, tool: Tool, arguments: Arguments, result: CallResult) -> None:
         self._known_values.add(facts_of(tool, arguments, result.value, result.text))
@@ -511,12 +523,12 @@ class Collector:
     def _columns(self, tool: Tool) -> dict[str, list[Any]]:
         """The values of the accepted calls, by argument; calls without a required one that others have go."""
         rows = [accepted.real for accepted in self._accepted[tool.id]]
-        required_names = [place.name for place in argument_places(tool) if place.is_required]
+        required_names = [argument.name for argument in argument_places(tool) if argument.is_required]
         for name in required_names:
             having = [row for row in rows if name in row]
             rows = having if 2 * len(having) >= len(rows) else rows
-        names = dict.fromkeys(place for row in rows for place in row)
-        return {place: [row.get(place) for row in rows] for place in names}
+        names = dict.fromkeys(name for row in rows for name in row)
+        return {name: [row.get(name) for row in rows] for name in names}
 
     async def try_links(
         self, links: Iterable[Dependency], library: ToolLibrary, advance: Callable[[], None] = lambda: None
@@ -660,39 +672,39 @@ class Collector:
         It does if the schema does not allow the value, if the tool takes folders and the value is a file, or
         if the server answers as to values that do not exist: "the booking is cancelled" is no such answer.
         """
-        place = next(
+        argument = next(
             (candidate for candidate in argument_places(target) if candidate.name == fed.place), None
         )
         value = value[0] if isinstance(value, list) and value else value
-        if place is None or not isinstance(value, str | int | float):
+        if argument is None or not isinstance(value, str | int | float):
             return False
-        if not place.slot.allows(value):
+        if not argument.slot.allows(value):
             return True
         accepted = [
             accepted_value
             for row in self._accepted[target.id]
-            for _, accepted_value in _values_by_place([place], row.real)
+            for _, accepted_value in _values_by_place([argument], row.real)
         ]
         kinds = {self._known_values.kind_of(accepted_value) for accepted_value in accepted}
         if self._known_values.kind_of(value):
             return self._known_values.kind_of(value) not in kinds
         if value in accepted:
             return False
-        key = target.id, place.name
+        key = target.id, argument.name
         if key not in self._probes and accepted:
-            self._probes[key] = {text async for text in self._probed(place, target, row)}
+            self._probes[key] = {text async for text in self._probed(argument, target, row)}
         return _template(words, value) in self._probes.get(key, ())
 
-    async def _probed(self, place: ArgumentPlace, target: Tool, row: Accepted) -> AsyncIterator[str]:
+    async def _probed(self, argument: ArgumentPlace, target: Tool, row: Accepted) -> AsyncIterator[str]:
         """What a tool says of values that do not exist, with "…" for the value."""
-        current = next((current_value for _, current_value in _values_by_place([place], row.real)), None)
+        current = next((current_value for _, current_value in _values_by_place([argument], row.real)), None)
         for number in range(_PROBES):
-            rng = Random(f"{self._seed} {target.id} {place.name} {number}")
+            rng = Random(f"{self._seed} {target.id} {argument.name} {number}")
             # One in the form of a value that the tool took, one in a form of its own.
-            probe = _scrambled(current, rng) if number == 0 else drawn_value(place.slot, rng)
+            probe = _scrambled(current, rng) if number == 0 else drawn_value(argument.slot, rng)
             if probe is None or self._known_values.is_value(probe):
                 continue
-            real = {**row.real, place.name: [probe] if place.is_listed else probe}
+            real = {**row.real, argument.name: [probe] if argument.is_listed else probe}
             try:
                 arguments = draw_arguments(target, rng, given=real).arguments
                 await self._call(
@@ -756,12 +768,14 @@ class _Shared(AsyncExitStack):
             raise
 
 
-def _values_by_place(places: Sequence[ArgumentPlace], real: Arguments) -> Iterator[tuple[ArgumentPlace, Any]]:
-    for place in places:
-        value = real.get(place.name)
+def _values_by_place(
+    tool_arguments: Sequence[ArgumentPlace], real: Arguments
+) -> Iterator[tuple[ArgumentPlace, Any]]:
+    for argument in tool_arguments:
+        value = real.get(argument.name)
         for item in value if isinstance(value, list) else [value]:
             if item is not None:
-                yield place, item
+                yield argument, item
 
 
 def _scrambled(value: Any, rng: Random) -> Any:

@@ -61,7 +61,10 @@ def agreement_of(votes: Sequence[Votes]) -> Agreement:
     if not rated:
         return Agreement(0, None, None, kind)
     counts = [Counter(item.values()) for item in rated]
-    pairs = (sum(n * (n - 1) for n in one.values()) / (one.total() * (one.total() - 1)) for one in counts)
+    pairs = (
+        sum(n * (n - 1) for n in counter.values()) / (counter.total() * (counter.total() - 1))
+        for counter in counts
+    )
     raw = sum(pairs) / len(rated)
     totals = Counter(vote for item in rated for vote in item.values())
     chance = sum((count / totals.total()) ** 2 for count in totals.values())

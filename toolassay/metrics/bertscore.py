@@ -110,10 +110,10 @@ def choose_model(given: str | Path | None = None, layers: int | None = None) -> 
         raise BertScoreError(f"{DEFAULT} is not downloaded", fix=_GET_ONE)
     from bert_score.utils import model2layers
 
-    found = layers or model2layers.get(name, model2layers.get(name.removeprefix(_OWNER)))
-    if found is None:
+    layer = layers or model2layers.get(name, model2layers.get(name.removeprefix(_OWNER)))
+    if layer is None:
         raise BertScoreError(f"bert-score has no layer for {name}", fix="pass --bertscore_layers")
-    return BertModel(name, int(found))
+    return BertModel(name, int(layer))
 
 
 def _layers_in(folder: Path) -> int:
@@ -191,8 +191,8 @@ class PairsTask:
         def scores(pairs: Sequence[TextPair]) -> NDArray[np.float64]:
             # Tokenizers fail on unpaired surrogates.
             clean = [[text.encode("utf-8", "replace").decode() for text in pair] for pair in pairs]
-            found = scorer.score([predicted for _, predicted in clean], [gold for gold, _ in clean])
-            return np.stack([np.asarray(part, dtype=np.float64) for part in found], axis=1)
+            measured = scorer.score([predicted for _, predicted in clean], [gold for gold, _ in clean])
+            return np.stack([np.asarray(part, dtype=np.float64) for part in measured], axis=1)
 
         return scores
 
@@ -271,8 +271,8 @@ class BertScore:
             raise
         except Exception as error:
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-            what = self._model.name if "_model" in vars(self) else "bert-score"
-            self._failure = BertScoreError(f"{what} failed ({next(iter(lines), type(error).__name__)})")
+            subject = self._model.name if "_model" in vars(self) else "bert-score"
+            self._failure = BertScoreError(f"{subject} failed ({next(iter(lines), type(error).__name__)})")
             raise self._failure from error
 
     def _scores(self, pairs: Sequence[TextPair], progress: Progress) -> NDArray[np.float64]:
@@ -338,12 +338,12 @@ class ScoreCache:
         """The scores of the keys in the cache."""
 
         def read(connection: sqlite3.Connection) -> dict[bytes, tuple[float, ...]]:
-            found: dict[bytes, tuple[float, ...]] = {}
+            cached: dict[bytes, tuple[float, ...]] = {}
             for start in range(0, len(keys), _KEYS_AT_ONCE):
                 part = keys[start : start + _KEYS_AT_ONCE]
                 query = f"SELECT pair, p, r, f FROM scores WHERE pair IN ({','.join('?' * len(part))})"
-                found |= {key: tuple(scores) for key, *scores in connection.execute(query, part)}
-            return found
+                cached |= {key: tuple(scores) for key, *scores in connection.execute(query, part)}
+            return cached
 
         return self._do(read) or {}
 

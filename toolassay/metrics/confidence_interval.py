@@ -244,15 +244,15 @@ def _quantiles(rows: NDArray[np.float64], last: NDArray[np.int64], share: float)
     """The quantile of each sorted row up to its last place: `np.quantile` of many rows, in less time."""
     import numpy as np
 
-    place = share * last
+    position = share * last
     every = np.arange(len(rows))
-    below = place.astype(np.int64)
-    rest = place - below
+    below = position.astype(np.int64)
+    rest = position - below
     lower = rows[every, below]
     upper = rows[every, np.minimum(below + 1, last)]
     step = upper - lower
-    found: list[float] = np.where(rest >= 0.5, upper - step * (1 - rest), lower + step * rest).tolist()
-    return found
+    quantiles: list[float] = np.where(rest >= 0.5, upper - step * (1 - rest), lower + step * rest).tolist()
+    return quantiles
 
 
 def bootstrapped_means(
@@ -302,8 +302,8 @@ class Units:
         self._count = items
         if clusters is not None:
             if not isinstance(clusters, np.ndarray):
-                places = {name: place for place, name in enumerate(dict.fromkeys(clusters))}
-                clusters = np.array([places[name] for name in clusters], dtype=np.int64)
+                number_of = {name: number for number, name in enumerate(dict.fromkeys(clusters))}
+                clusters = np.array([number_of[name] for name in clusters], dtype=np.int64)
             known, numbers = np.unique(clusters, return_inverse=True)
             if len(known) < items:
                 self._numbers, self._count = numbers, len(known)

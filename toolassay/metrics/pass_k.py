@@ -129,14 +129,16 @@ def stability_metrics(
     if isinstance(answers, np.ndarray):
         coded = answers
     else:
-        coded = np.array([[known.setdefault(one, len(known)) for one in row] for row in answers], np.int64)
+        coded = np.array(
+            [[known.setdefault(answer, len(known)) for answer in row] for row in answers], np.int64
+        )
     ran = coded != NO_RUN
     runs = ran.sum(axis=0)
     pairs = np.zeros(coded.shape[1])
     same = np.zeros(coded.shape[1])
-    for one, other in combinations(range(len(coded)), 2):
-        pairs += ran[one] & ran[other]
-        same += (coded[one] == coded[other]) & (coded[one] >= 0)
+    for first, second in combinations(range(len(coded)), 2):
+        pairs += ran[first] & ran[second]
+        same += (coded[first] == coded[second]) & (coded[first] >= 0)
     correct = np.array(right, dtype=np.bool_) & ran
     repeated = runs > 1
     pairwise = np.divide(same, pairs, out=np.full(len(pairs), np.nan), where=repeated)
@@ -149,6 +151,6 @@ def stability_metrics(
     return {
         "trials": len(answers),
         "repeated": int(repeated.sum()),
-        **{name: found.to_json() for name, found in zip(AGREEMENTS, intervals, strict=True)},
+        **{name: interval.to_json() for name, interval in zip(AGREEMENTS, intervals, strict=True)},
         **repeat_metrics(outcomes, clusters=clusters, trials=len(answers)),
     }

@@ -61,8 +61,8 @@ def rouge_scorer(backend: RougeBackend = "builtin") -> Callable[[Sequence[TextPa
     def by_package(pairs: Sequence[TextPair]) -> NDArray[np.float64]:
         import numpy as np
 
-        found = [score(*pair) for pair in pairs]
-        values = [[one[name].fmeasure for name in NAMES] for one in found]
+        scored = [score(*pair) for pair in pairs]
+        values = [[by_name[name].fmeasure for name in NAMES] for by_name in scored]
         return np.array(values, dtype=np.float64).reshape(-1, len(NAMES))
 
     return by_package
@@ -105,10 +105,10 @@ def rouge(pairs: Sequence[TextPair]) -> NDArray[np.float64]:
     # The longest candidate line of a batch decides its number of columns.
     longest = [max(map(len, candidate.split("\n"))) for _, candidate in pairs]
     order = np.argsort(longest, kind="stable")
-    cells = np.cumsum([len(pairs[place][0]) * len(pairs[place][1]) for place in order])
+    cells = np.cumsum([len(pairs[index][0]) * len(pairs[index][1]) for index in order])
     cuts = np.flatnonzero(np.diff(cells // _BATCH_CELLS)) + 1
     for batch in np.split(order, cuts):
-        scores[batch] = _batch_scores([pairs[place] for place in batch])
+        scores[batch] = _batch_scores([pairs[index] for index in batch])
     return scores
 
 
@@ -116,7 +116,13 @@ def _batch_scores(pairs: Sequence[TextPair]) -> NDArray[np.float64]:
     import numpy as np
 
     is_equal = np.array([reference == candidate for reference, candidate in pairs], dtype=np.bool_)
-    ids, text = _tokens([part for one, other in pairs for part in (one, "" if one == other else other)])
+    ids, text = _tokens(
+        [
+            part
+            for reference, candidate in pairs
+            for part in (reference, "" if reference == candidate else candidate)
+        ]
+    )
     words = np.flatnonzero(ids)
     side = text[words] % 2
     pair = text[words] // 2
@@ -162,7 +168,7 @@ def _tokens(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     numbers = defaultdict(count(1).__next__, {b".": 0})
     ids = np.fromiter(map(numbers.__getitem__, whole.replace(b"\n", b" . ").split()), dtype=np.int64)
     is_end = ids == 0
-    lines = [one.count("\n") + 1 for one in texts]
+    lines = [part.count("\n") + 1 for part in texts]
     text = np.repeat(np.arange(len(texts)), lines)[np.cumsum(is_end) - is_end]
     is_kept = ~is_end | np.append(False, ~is_end[:-1])  # an end after another ends an empty line
     return ids[is_kept], text[is_kept]
@@ -215,16 +221,16 @@ def _is_in_union(
     golds = golds[np.argsort(gram[golds], kind="stable")]
     counts = np.bincount(gram[golds], minlength=int(gram.max(initial=0)) + 1)
     occurs = counts[gram[candidates]]
-    found = golds[_ranges((np.cumsum(counts) - counts)[gram[candidates]], occurs)]
+    matching = golds[_ranges((np.cumsum(counts) - counts)[gram[candidates]], occurs)]
     sentence = np.searchsorted(sentences, candidates)
     columns = np.repeat(sentences[sentence] - candidates - 1, occurs)
-    bits = np.repeat(copies[sentence], occurs) + found - starts[text[found]]
+    bits = np.repeat(copies[sentence], occurs) + matching - starts[text[matching]]
     bits = bits[np.argsort(columns, kind="stable")]
     bounds = np.cumsum(np.bincount(columns))[:-1]
 
-    def integer(places: NDArray[Any]) -> int:
+    def integer(positions: NDArray[Any]) -> int:
         flags = np.zeros(len(source), dtype=np.uint8)
-        flags[places] = 1
+        flags[positions] = 1
         return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
 
     every = integer(is_word[source])

@@ -159,7 +159,7 @@ def randomisation_p(sums: NDArray[np.float64], *, resamples: int = 10_000, seed:
     as_far = np.zeros(units.shape[1], dtype=np.int64)
     for swapped in _swapped_sums(units, resamples, generator):
         as_far += (np.abs(swapped) >= least).sum(axis=0)
-    return [(int(found) + 1) / (resamples + 1) for found in as_far]
+    return [(int(count) + 1) / (resamples + 1) for count in as_far]
 
 
 class PairTests(NamedTuple):
@@ -177,21 +177,21 @@ class PairTests(NamedTuple):
     p: NDArray[np.float64]
     adjusted: NDArray[np.float64]
 
-    def leads(self, leader: int, others: Sequence[int]) -> bool:
+    def leads(self, leader: int, rivals: Sequence[int]) -> bool:
         """Whether the model with the best score is the best (rank verification; Hung and Fithian, 2019).
 
         It is if it is better than each of the others in a test of that pair alone: although it was chosen by
         the same scores, this needs no correction for their number.
         """
-        return all(self.difference[leader, one] > 0 and self.p[leader, one] < LEVEL for one in others)
+        return all(self.difference[leader, rival] > 0 and self.p[leader, rival] < LEVEL for rival in rivals)
 
     def may_be_best(self, models: Sequence[int]) -> list[int]:
         """The positions in `models` of those that no other is significantly better than, over all pairs."""
         return [
-            place
-            for place, one in enumerate(models)
+            position
+            for position, model in enumerate(models)
             if not any(
-                self.difference[other, one] > 0 and self.adjusted[other, one] < LEVEL for other in models
+                self.difference[rival, model] > 0 and self.adjusted[rival, model] < LEVEL for rival in models
             )
         ]
 
@@ -246,13 +246,13 @@ def compare_all(
     adjusted = np.empty(len(observed))
     adjusted[order] = np.maximum.accumulate((together + 1) / (resamples + 1))
     counts = known.sum(axis=0)
-    found = [
+    statistics = [
         np.where(known, differences, 0.0).sum(axis=0) / np.maximum(counts, 1),
         np.where(spread > 0, (alone + 1) / (resamples + 1), 1.0),
         np.where(spread > 0, adjusted, 1.0),
     ]
     tables = np.full((3, models, models), np.nan)
-    tables[:, first, second] = np.where(counts > 0, found, np.nan)
+    tables[:, first, second] = np.where(counts > 0, statistics, np.nan)
     tables[:, second, first] = tables[:, first, second] * np.array([[-1.0], [1.0], [1.0]])
     return PairTests(*tables)
 
@@ -301,18 +301,20 @@ def compare_shares(
     >>> [round(one, 2) for one in gap], round(p, 3)
     ([0.4, 0.12, 0.61], 0.014)
     """
-    known = [one for one in (*before, *now) if one is not None]
+    known = [bound for bound in (*before, *now) if bound is not None]
     if len(known) < 6:
         return NOTHING, None
     import numpy as np
     from scipy.stats import fisher_exact
 
-    one, one_low, one_high, two, two_low, two_high = known
-    low = math.hypot(two - two_low, one_high - one)
-    high = math.hypot(two_high - two, one - one_low)
-    hits = round(one * n_before), round(two * n_now)
+    first, first_low, first_high, second, second_low, second_high = known
+    low = math.hypot(second - second_low, first_high - first)
+    high = math.hypot(second_high - second, first - first_low)
+    hits = round(first * n_before), round(second * n_now)
     table = np.array([[hits[0], n_before - hits[0]], [hits[1], n_now - hits[1]]])
-    return Interval(two - one, two - one - low, two - one + high), float(fisher_exact(table).pvalue)
+    return Interval(second - first, second - first - low, second - first + high), float(
+        fisher_exact(table).pvalue
+    )
 
 
 def _summed(columns: NDArray[np.float64], units: Units) -> NDArray[np.float64]:
@@ -351,10 +353,10 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     >>> holm([0.01, 0.04, None, 0.03])
     [0.03, 0.06, None, 0.06]
     """
-    tests = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    tests = sorted((p, index) for index, p in enumerate(p_values) if p is not None)
     adjusted: list[float | None] = [None] * len(p_values)
     least = 0.0
-    for done, (p, place) in enumerate(tests):
+    for done, (p, index) in enumerate(tests):
         least = max(least, min(1.0, p * (len(tests) - done)))
-        adjusted[place] = least
+        adjusted[index] = least
     return adjusted

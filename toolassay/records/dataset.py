@@ -152,8 +152,8 @@ def references_in(value: Any) -> Iterator[Reference]:
     [Reference(node=0, path=('id',)), Reference(node=2, path=())]
     """
     for item in islice(values_in(value), _MOST_VALUES):
-        if isinstance(item, str) and (found := parse_reference(item)) is not None:
-            yield found
+        if isinstance(item, str) and (reference := parse_reference(item)) is not None:
+            yield reference
 
 
 def renumbered(text: str, numbers: Mapping[int, int]) -> str:
@@ -162,10 +162,10 @@ def renumbered(text: str, numbers: Mapping[int, int]) -> str:
     >>> renumbered("<node-1>.id", {1: 0}), renumbered("see <node-1>", {1: 0})
     ('<node-0>.id', 'see <node-1>')
     """
-    found = parse_reference(text)
-    if found is None or found.node not in numbers:
+    reference = parse_reference(text)
+    if reference is None or reference.node not in numbers:
         return text
-    return _REFERENCE.sub(f"<node-{numbers[found.node]}>", text.strip(), count=1)
+    return _REFERENCE.sub(f"<node-{numbers[reference.node]}>", text.strip(), count=1)
 
 
 def shape_of(size: int, links: Iterable[tuple[Any, Any]], *, tools: Sequence[Any] = ()) -> Shape:
@@ -211,9 +211,9 @@ def is_paths(size: int, links: Iterable[tuple[Any, Any]], *, tools: Sequence[Any
         return False
     steps = 0
     for start in following.keys() - following.values():
-        place = start
-        while place in following:
-            place = following[place]
+        node = start
+        while node in following:
+            node = following[node]
             steps = steps + 1
     return steps == len(pairs) < size  # the links of a cycle are not counted, because it has no start
 

@@ -72,14 +72,14 @@ class Chosen:
         if self._ids is not None:
             if not self._ids:
                 raise UsageError("--ids names no id", fix="write one id per line, or a JSON list")
-            found = [str(request.id) for request in requests if str(request.id) in self._ids]
-            if unknown := sorted(self._ids - set(found)):
+            chosen = [str(request.id) for request in requests if str(request.id) in self._ids]
+            if unknown := sorted(self._ids - set(chosen)):
                 raise UsageError(
                     f"has no request {some_of(unknown, 5)}",
                     file=requests.path,
                     fix="check --ids: one id per line, or a JSON list",
                 )
-            count = len(found)
+            count = len(chosen)
         self._count = count if limit is None else min(limit, count)
 
     def __len__(self) -> int:

@@ -55,11 +55,13 @@ class Verdict:
     @property
     def leader(self) -> Place | None:
         """The best model; None if no model is ranked."""
-        return next((place for place in self.places if place.rank == 1), None)
+        return next((standing for standing in self.places if standing.rank == 1), None)
 
     def to_json(self) -> dict[str, Any]:
         """The verdict as an object of `report.json`: the difference is that of the leader to the second."""
-        leader, second = [*(place for place in self.places if place.rank is not None), None, None][:2]
+        leader, second = [*(standing for standing in self.places if standing.rank is not None), None, None][
+            :2
+        ]
         lead = _turned(second.difference) if second else NOTHING
         return {
             "leader": leader and leader.name,
@@ -70,7 +72,7 @@ class Verdict:
             "n_needed": second and second.n_needed,
             "is_significant": second and second.differs,
             "test": second and second.test,
-            "may_be_best": [place.name for place in self.places if place.may_be_best],
+            "may_be_best": [standing.name for standing in self.places if standing.may_be_best],
             "score": self.score,
             "is_by_outcome": self.is_by_outcome,
             "sentences": list(self.sentences),
@@ -78,23 +80,23 @@ class Verdict:
 
 
 def sentences(
-    places: Sequence[Place], models: Mapping[str, ModelReport], *, noun: str, measure: str
+    standings: Sequence[Place], models: Mapping[str, ModelReport], *, noun: str, measure: str
 ) -> list[str]:
     """The verdict in words: who leads, and a sentence on the leader and on each model that ties with it.
 
     Args:
-        places: The ranking.
+        standings: The ranking.
         models: The models whose cost, latency and harm are reported too, by name.
         noun: Singular noun of an item.
         measure: What the score is, after a percentage: "of the tasks are right".
     """
-    ranked = [place for place in places if place.rank is not None]
+    ranked = [standing for standing in standings if standing.rank is not None]
     if not ranked:
-        names = f" ({joined([place.name for place in places])})" if places else ""
+        names = f" ({joined([standing.name for standing in standings])})" if standings else ""
         return [f"Only built-in programs were measured{names}: there is no model to rank."]
     leader, *others = ranked
-    tied = [leader, *(place for place in others if place.may_be_best)]
-    known_models = [models[place.name] for place in tied if place.name in models]
+    tied = [leader, *(standing for standing in others if standing.may_be_best)]
+    known_models = [models[standing.name] for standing in tied if standing.name in models]
     accuracy = next(
         (model.measured["accuracy"].interval for model in known_models if model.name == leader.name), NOTHING
     )
@@ -117,13 +119,13 @@ def _who_leads(ranked: Sequence[Place], noun: str, measure: str, accuracy: Inter
             interval = f" (95 % interval {100 * low:.1f} to {100 * high:.1f})"
         return f"{leader.name} is the only model measured: {share}{interval}."
     runner_up = others[0]
-    compared = [place for place in others if place.n]
+    compared = [standing for standing in others if standing.n]
     if not runner_up.n:
         return (
             f"{leader.name} is ahead with {share}, but shares no {noun} with {runner_up.name}: they cannot "
             "be compared."
         )
-    best = max(compared, key=lambda place: place.difference.value or 0.0)
+    best = max(compared, key=lambda standing: standing.difference.value or 0.0)
     if (best.difference.value or 0.0) > 0:
         chance = "significant" if best.differs else "not significant"
         return (
@@ -134,22 +136,22 @@ def _who_leads(ranked: Sequence[Place], noun: str, measure: str, accuracy: Inter
     gap = _turned(runner_up.difference)
     is_of_all = math.isclose(leader.score - runner_up.score, gap.value or 0.0, abs_tol=1e-9)
     second_name = runner_up.name if is_of_all else f"{runner_up.name} on the {noun}s that both have"
-    if all(place.test == "rank verification" for place in others):
+    if all(standing.test == "rank verification" for standing in others):
         return (
             f"{leader.name} leads: {share}, {_points(gap)} more than {second_name}, which is "
             f"significant ({_evidence(gap, runner_up)})."
         )
-    least = min(place.n for place in compared)
-    most = max(place.n for place in compared)
+    least = min(standing.n for standing in compared)
+    most = max(standing.n for standing in compared)
     n = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-    candidates = [place.name for place in ranked if place.may_be_best]
+    candidates = [standing.name for standing in ranked if standing.may_be_best]
     start = f"{joined(candidates)} do not differ significantly on {n} {noun}s: "
     if len(candidates) == 1:
         start = f"Only {candidates[0]} may be the best on {n} {noun}s: "
     elif len(candidates) < len(ranked):
         start = f"Any of {joined(candidates)} may be the best on {n} {noun}s: "
     if not gap.value:
-        equal = joined([place.name for place in ranked if place.rank == leader.rank])
+        equal = joined([standing.name for standing in ranked if standing.rank == leader.rank])
         return f"{start}{equal} are equal, {share}."
     if runner_up.differs:
         return f"{start}{leader.name} has {share}."
@@ -193,11 +195,11 @@ def _points(gap: Interval) -> str:
     return f"{100 * (gap.value or 0):.1f} points"
 
 
-def _evidence(gap: Interval, place: Place) -> str:
+def _evidence(gap: Interval, standing: Place) -> str:
     interval = ""
     if gap.low is not None and gap.high is not None:
         interval = f"95 % interval {100 * gap.low:z.1f} to {100 * gap.high:z.1f}, "
-    return f"{interval}p {p_value(1.0 if place.p is None else place.p, sign=True)}, n = {place.n:,}"
+    return f"{interval}p {p_value(1.0 if standing.p is None else standing.p, sign=True)}, n = {standing.n:,}"
 
 
 @dataclass(frozen=True)
@@ -328,7 +330,7 @@ class Decision:
     @property
     def models(self) -> dict[str, dict[str, ModelReport]]:
         """By model, its report by data folder; in the order of the ranking over all folders."""
-        everywhere = [place.name for place in self.verdict.places]
+        everywhere = [standing.name for standing in self.verdict.places]
         models_in_order = sorted(
             (model for folder in self.folders for model in folder.models),
             key=lambda model: model.axes.is_baseline,
@@ -389,13 +391,13 @@ class Decision:
 
     def _models(self) -> list[dict[str, Any]]:
         """The models over several folders: places over all items; requirements and warnings by folder."""
-        places = {place.name: place for place in self.verdict.places}
+        standings = {standing.name: standing for standing in self.verdict.places}
         titles = {folder.data: folder.title for folder in self.folders}
         outcomes = self.outcomes()
         models = []
         for name, reports in self.models.items():
             parts = {data: (report, report.to_json()) for data, report in reports.items()}
-            overall = replace(next(iter(reports.values())), place=places.get(name), checks=()).to_json()
+            overall = replace(next(iter(reports.values())), place=standings.get(name), checks=()).to_json()
             models.append(
                 {
                     **overall,
@@ -450,19 +452,19 @@ def tables(decision: Decision) -> Iterator[Table]:
 
 def folder_table(decision: Decision) -> Table:
     """The accuracy of each model on every data folder, and over all of them where there is a verdict."""
-    places = {place.name: place for place in decision.verdict.places}
+    standings = {standing.name: standing for standing in decision.verdict.places}
     rows: list[Sequence[Value]] = []
     for name, reports in decision.models.items():
-        place = places.get(name)
+        standing = standings.get(name)
         accuracies = (
             share_cell(reports[folder.data].measured["accuracy"].interval)
             if folder.data in reports
             else Cell(UNKNOWN)
             for folder in decision.folders
         )
-        rank = str(place.rank) if place and place.rank else UNKNOWN
+        rank = str(standing.rank) if standing and standing.rank else UNKNOWN
         label = marked(name, next(iter(reports.values())).axes.mark)
-        rows.append((rank, label, percent(place.score if place else None), *accuracies))
+        rows.append((rank, label, percent(standing.score if standing else None), *accuracies))
     titles = [folder.title for folder in decision.folders]
     return Table(("rank", "model", "all", *titles), rows, "rn" + "t" * (1 + len(titles)))
 

@@ -43,20 +43,20 @@ def link_data(graph: ToolGraph, *, most: int) -> dict[str, Any]:
     `links` has a list for each: numbers of source and target, score, `type`, `fields` (a flat list of pairs),
     `reasons`, `kind`, `origin`, `count`, further keys. Types, fields and reasons are numbers of `texts`, kind
     and origin of `kinds` and `origins`. `paths` and `arguments` have, for each tool, the number of an item of
-    `places`: the places in its result and its arguments, as numbers of `texts`.
+    `path_sets`: the places in its result and its arguments, as numbers of `texts`.
 
     Args:
         graph: A schema graph.
         most: Maximum number of links.
     """
     texts: dict[str, int] = {}
-    places: dict[tuple[int, ...], int] = {}
+    path_sets: dict[tuple[int, ...], int] = {}
 
     def number(text: str) -> int:
         return texts.setdefault(text, len(texts))
 
     def number_of(texts_of_place: Iterable[str]) -> int:
-        return places.setdefault(tuple(map(number, texts_of_place)), len(places))
+        return path_sets.setdefault(tuple(map(number, texts_of_place)), len(path_sets))
 
     kinds = get_args(Kind)
     origins = get_args(Origin)
@@ -93,7 +93,7 @@ def link_data(graph: ToolGraph, *, most: int) -> dict[str, Any]:
             )
             for tool in library
         ],
-        "places": list(places),
+        "places": list(path_sets),
         "texts": list(texts),
         "without_reasons": characters_left < 0,
     }
@@ -235,8 +235,8 @@ def _tool(
     tool: Tool, circle: Circle, radius: float, number_of: Mapping[str, int], groups: ToolGroups
 ) -> dict[str, Any]:
     typed = groups.noun == "type"
-    place = circle.places[tool.id]
-    x, y = place.at(radius + _RING * place.ring)
+    position = circle.places[tool.id]
+    x, y = position.at(radius + _RING * position.ring)
     return {
         "id": tool.id,
         "description": tool.description,
@@ -247,7 +247,7 @@ def _tool(
         "colour": number_of[groups.of[tool.id]],
         "x": round(x, 1),
         "y": round(-y, 1),
-        "angle": round(-place.angle, 4),
+        "angle": round(-position.angle, 4),
     }
 
 

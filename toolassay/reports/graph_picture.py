@@ -215,12 +215,12 @@ def arrange(library: ToolLibrary, *, rings: int = 1, groups: ToolGroups | None =
             slots += [None] * max(1, len(tools) // 60)
     # Full turns of all rings: the last tool of a ring is as far from its first as other neighbours are.
     slots += [None] * (-len(slots) % rings)
-    places = {
+    positions = {
         name: CirclePlace(math.pi / 2 - math.tau * number / len(slots), number % rings, group_of[name])
         for number, name in enumerate(slots)
         if name is not None
     }
-    return Circle(places, len(slots))
+    return Circle(positions, len(slots))
 
 
 MOST_TOOLS = 200
@@ -304,8 +304,8 @@ def draw_tools(graph: ToolGraph, *, most_links: int = MOST_LINKS, note: str = ""
     radius = max(circle.slots * 1.35 * _LABEL / 72 / math.tau, min(3.0, 1.0 + 0.07 * circle.slots))
     # How far the labels extend from the centre.
     labels = [
-        place.at(radius + _AWAY + 0.1 + text_width(names[tool], _LABEL))
-        for tool, place in circle.places.items()
+        position.at(radius + _AWAY + 0.1 + text_width(names[tool], _LABEL))
+        for tool, position in circle.places.items()
     ]
     across, up = zip((0.0, 0.0), *labels, strict=True)
     width = max(_NARROWEST, max(across) - min(across) + 2 * _MARGIN)
@@ -318,29 +318,29 @@ def draw_tools(graph: ToolGraph, *, most_links: int = MOST_LINKS, note: str = ""
     if is_complete(graph):
         from matplotlib.collections import LineCollection
 
-        pairs = list(combinations([middle + place.at(radius) for place in circle.places.values()], 2))
+        pairs = list(combinations([middle + position.at(radius) for position in circle.places.values()], 2))
         look: dict[str, Any] = {"linewidths": 0.7, "alpha": _alpha(len(pairs)), "zorder": 1}
         axes.add_collection(LineCollection(pairs, colors=NEUTRAL, **look))
     else:
         _draw_lines(axes, _lines(graph, groups, most_links), circle, middle, radius)
-    for tool, place in circle.places.items():
+    for tool, position in circle.places.items():
         axes.plot(
-            *(middle + place.at(radius)),
+            *(middle + position.at(radius)),
             "o",
             markersize=9,
             color=groups.colours[groups.of[tool]],
             markeredgecolor="white",
             zorder=4,
         )
-        is_on_left = math.cos(place.angle) < -1e-9  # a name runs along its radius, never upside down
-        x, y = middle + place.at(radius + _AWAY)
+        is_on_left = math.cos(position.angle) < -1e-9  # a name runs along its radius, never upside down
+        x, y = middle + position.at(radius + _AWAY)
         axes.text(
             x,
             y,
             names[tool],
             fontsize=_LABEL,
             color=INK,
-            rotation=math.degrees(place.angle) + (180 if is_on_left else 0),
+            rotation=math.degrees(position.angle) + (180 if is_on_left else 0),
             rotation_mode="anchor",
             ha="right" if is_on_left else "left",
             va="center_baseline",

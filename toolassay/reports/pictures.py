@@ -118,7 +118,7 @@ def draw_sample(sample: Sample, path: Path) -> Path:
     columns = [list(column) for column in networkx.topological_generations(graph)]
     column_of = {tool: number for number, column in enumerate(columns) for tool in column}
     height = max(map(len, columns)) * _ROW + 2 * _MARGIN
-    places = {
+    centres = {
         tool: (
             _MARGIN + _BOX_WIDTH / 2 + number * _COLUMN,
             height / 2 + ((len(column) - 1) / 2 - row) * _ROW,
@@ -133,10 +133,10 @@ def draw_sample(sample: Sample, path: Path) -> Path:
         box = {"boxstyle": "round", "facecolor": "#EEF2F7", "edgecolor": "#9AA5B4"}
         boxes = {
             tool: axes.text(*position, box_text(tool), fontsize=9, bbox=box, **look).get_bbox_patch()
-            for tool, position in places.items()
+            for tool, position in centres.items()
         }
         for (source, target), kinds in types.items():
-            (ax, ay), (bx, by) = places[source], places[target]
+            (ax, ay), (bx, by) = centres[source], centres[target]
             span = column_of[target] - column_of[source]
             bend = _BEND / span if span > 1 else 0
             arrow = {"arrowstyle": "-|>", "linewidth": 1.6, "mutation_scale": 13}

@@ -136,7 +136,7 @@ class ScoreMatrix:
     @classmethod
     def of(cls, contenders: Sequence[Contender], score: str) -> ScoreMatrix:
         """The items of models in the same data folders, in the order of folders and ids."""
-        places: dict[tuple[int, str, int], int] = {}
+        row_of: dict[tuple[int, str, int], int] = {}
         cells: list[tuple[int, int, float]] = []
         clusters: list[int] = []
         for column, contender in enumerate(contenders):
@@ -145,15 +145,15 @@ class ScoreMatrix:
                 for key, row in table.rows.items():
                     # An id with another label in one of the files is not the same item.
                     item = folder, key, int(table.labels[row])
-                    if item not in places:
-                        places[item] = len(places)
+                    if item not in row_of:
+                        row_of[item] = len(row_of)
                         # Clusters of different folders are different, even under one number.
                         clusters.append(int(table.clusters[row]) ^ folder)
-                    cells.append((places[item], column, values[row]))
-        scores = np.full((len(places), len(contenders)), np.nan)
+                    cells.append((row_of[item], column, values[row]))
+        scores = np.full((len(row_of), len(contenders)), np.nan)
         rows, columns, known_scores = zip(*cells, strict=True) if cells else ((), (), ())
         scores[list(rows), list(columns)] = known_scores
-        order = [places[item] for item in sorted(places)]
+        order = [row_of[item] for item in sorted(row_of)]
         names = {contender.name: column for column, contender in enumerate(contenders)}
         return cls(names, scores[order], np.array(clusters, dtype=np.int64)[order])
 
@@ -185,7 +185,7 @@ def in_order(contenders: Sequence[Contender], score: str, matrix: ScoreMatrix | 
             wins[second.name] += gap < 0
     means = {contender.name: contender.mean(score) for contender in contenders}
 
-    def standing(contender: Contender) -> tuple[bool, bool, int, float]:
+    def order_key(contender: Contender) -> tuple[bool, bool, int, float]:
         return (
             not contender.is_ranked,
             not contender.is_complete,
@@ -193,15 +193,17 @@ def in_order(contenders: Sequence[Contender], score: str, matrix: ScoreMatrix | 
             -means[contender.name],
         )
 
-    places: list[Place] = []
+    standings: list[Place] = []
     before = None
     for number, contender in enumerate(
-        sorted(contenders, key=lambda contender: (*standing(contender), contender.harm, contender.name)), 1
+        sorted(contenders, key=lambda contender: (*order_key(contender), contender.harm, contender.name)), 1
     ):
-        position = places[-1].rank if before == standing(contender) else number
-        places.append(Place(contender.name, position if contender.is_ranked else None, means[contender.name]))
-        before = standing(contender)
-    return places
+        position = standings[-1].rank if before == order_key(contender) else number
+        standings.append(
+            Place(contender.name, position if contender.is_ranked else None, means[contender.name])
+        )
+        before = order_key(contender)
+    return standings
 
 
 def rank(
@@ -218,24 +220,24 @@ def rank(
         seed: Random seed of both.
     """
     matrix = ScoreMatrix.of(contenders, score)
-    places = in_order(contenders, score, matrix)
-    if len(places) < 2:
-        return [replace(place, may_be_best=place.rank is not None) for place in places]
-    leader, *others = places
+    standings = in_order(contenders, score, matrix)
+    if len(standings) < 2:
+        return [replace(standing, may_be_best=standing.rank is not None) for standing in standings]
+    leader, *others = standings
     tests = compare_all(matrix.scores, clusters=matrix.clusters, resamples=resamples, seed=seed)
     compared: list[Place] = []
-    for place in others:
-        pair = matrix.columns[leader.name], matrix.columns[place.name]
-        scores, clusters = matrix.pair(leader.name, place.name)
+    for standing in others:
+        pair = matrix.columns[leader.name], matrix.columns[standing.name]
+        scores, clusters = matrix.pair(leader.name, standing.name)
         if not len(scores):
-            compared.append(place)
+            compared.append(standing)
             continue
         (comparison,) = compare_pairs(
             scores[:, :1], scores[:, 1:], clusters=clusters, resamples=resamples, seed=seed
         )
         compared.append(
             replace(
-                place,
+                standing,
                 difference=comparison.difference,
                 p=float(tests.adjusted[pair]),
                 test="max-T",
@@ -244,20 +246,20 @@ def rank(
             )
         )
     # A built-in program that is better than every model is not ranked, and nothing is verified of it.
-    below = [place for place in compared if place.rank is not None or place.score < leader.score]
-    columns = {place.name: matrix.columns[place.name] for place in below}
+    below = [standing for standing in compared if standing.rank is not None or standing.score < leader.score]
+    columns = {standing.name: matrix.columns[standing.name] for standing in below}
     first = matrix.columns[leader.name]
     if tests.leads(first, list(columns.values())):
         verified = [
-            replace(place, p=float(tests.p[first, columns[place.name]]), test="rank verification")
-            if place.name in columns
-            else place
-            for place in compared
+            replace(standing, p=float(tests.p[first, columns[standing.name]]), test="rank verification")
+            if standing.name in columns
+            else standing
+            for standing in compared
         ]
         return [replace(leader, may_be_best=leader.rank is not None), *verified]
-    ranked = [place.name for place in places if place.rank is not None]
+    ranked = [standing.name for standing in standings if standing.rank is not None]
     best = {ranked[at] for at in tests.may_be_best([matrix.columns[name] for name in ranked])}
-    return [replace(place, may_be_best=place.name in best) for place in (leader, *compared)]
+    return [replace(standing, may_be_best=standing.name in best) for standing in (leader, *compared)]
 
 
 @dataclass(frozen=True)
@@ -293,7 +295,7 @@ class ModelReport:
     def to_json(self) -> dict[str, Any]:
         """The model as an object of `report.json`; null for what was not measured."""
         axes = self.axes
-        place = self.place
+        standing = self.place
         measured = self.measured
         interval = {name: item.interval.to_json() for name, item in measured.items()}
         counted = {
@@ -307,21 +309,21 @@ class ModelReport:
         return {
             "name": self.name,
             "label": marked(axes.model, axes.mark),
-            "rank": place and place.rank,
+            "rank": standing and standing.rank,
             "is_baseline": axes.is_baseline,
             "n_asked": axes.counts.n_asked if axes.counts else axes.items,
             "n_scored": axes.n_scored,
             "n_labels": axes.counts.n_labels if axes.counts else axes.items,
-            "score": place and place.score,
+            "score": standing and standing.score,
             "versus_leader": (
                 {
-                    **dict(zip(("difference", "low", "high"), place.difference, strict=True)),
-                    "p": place.p,
-                    "test": place.test,
-                    "n": place.n,
-                    "is_significant": place.differs,
+                    **dict(zip(("difference", "low", "high"), standing.difference, strict=True)),
+                    "p": standing.p,
+                    "test": standing.test,
+                    "n": standing.n,
+                    "is_significant": standing.differs,
                 }
-                if place and place.n
+                if standing and standing.n
                 else None
             ),
             "axes": {
@@ -349,18 +351,18 @@ def cells(model: ModelReport) -> dict[str, Cell]:
     The notes of a cell are its interval and what else is known of the number, a line each.
     """
     axes = model.axes
-    place = model.place
+    standing = model.place
     stability = axes.stability
     cost = axes.cost
     latency = axes.latency
     security = axes.security
     gap = Cell(UNKNOWN)
     p = Cell(UNKNOWN)
-    if place is not None and place.difference.value is not None:
-        interval = percent_interval(place.difference.low, place.difference.high)
-        gap = Cell(points(place.difference.value), interval)
-    if place is not None and place.p is not None:
-        p = Cell(p_value(place.p), "significant" if place.differs else "may be chance")
+    if standing is not None and standing.difference.value is not None:
+        interval = percent_interval(standing.difference.low, standing.difference.high)
+        gap = Cell(points(standing.difference.value), interval)
+    if standing is not None and standing.p is not None:
+        p = Cell(p_value(standing.p), "significant" if standing.differs else "may be chance")
     cells_by_heading = {
         "accuracy": share_cell(model.measured["accuracy"].interval),
         "to the leader": gap,

@@ -379,8 +379,8 @@ class Repeats:
 
     def clusters(self) -> list[list[Key]]:
         """The keys of requests that matches connect, directly or through others; one list per component."""
-        clusters = sorted(sorted(places) for places in self._sets.to_sets())
-        return [[self._keys[position] for position in places] for places in clusters]
+        clusters = sorted(sorted(positions) for positions in self._sets.to_sets())
+        return [[self._keys[position] for position in positions] for positions in clusters]
 
 
 def find_repeats(
@@ -437,8 +437,8 @@ class _Search:
         import numpy as np
 
         repeats = Repeats(self._keys)
-        exact, places = self._exact()
-        pairs = np.unique(np.concatenate([exact, *self._near(places)]))
+        exact, positions = self._exact()
+        pairs = np.unique(np.concatenate([exact, *self._near(positions)]))
         plans = self._plans(pairs & np.uint64(0xFFFFFFFF), pairs >> np.uint64(32))
         shingled = lru_cache(8_192)(lambda position: shingles(self._texts[position]))
 
@@ -461,32 +461,34 @@ class _Search:
 
         first: dict[int, int] = {}
         pairs = array("Q")
-        places = []
+        positions = []
         for position, words in enumerate(self._words.tolist()):
             if words and words not in first:
-                places.append(position)
+                positions.append(position)
                 if not self._boundary or position < self._boundary:
                     first[words] = position
             elif words and position >= self._boundary:
                 pairs.append(position << 32 | first[words])
-        return np.frombuffer(pairs.tobytes(), np.uint64), places
+        return np.frombuffer(pairs.tobytes(), np.uint64), positions
 
-    def _near(self, places: Sequence[int]) -> Iterator[npt.NDArray[np.uint64]]:
+    def _near(self, positions: Sequence[int]) -> Iterator[npt.NDArray[np.uint64]]:
         """Pairs that may be near duplicates, for each way to propose them."""
         rows = rows_per_band(self._thresholds.threshold)
-        yield from self._likely([self._whole[position].tobytes() for position in places], places, b"\0" * 8)
+        yield from self._likely(
+            [self._whole[position].tobytes() for position in positions], positions, b"\0" * 8
+        )
         for start in range(0, _PERMUTATIONS - rows + 1, rows):
             band = self._signatures[:, start : start + rows]
-            yield from self._likely([band[position].tobytes() for position in places], places, b"")
+            yield from self._likely([band[position].tobytes() for position in positions], positions, b"")
 
     def _likely(
-        self, buckets: Sequence[bytes], places: Sequence[int], unknown: bytes
+        self, buckets: Sequence[bytes], positions: Sequence[int], unknown: bytes
     ) -> Iterator[npt.NDArray[np.uint64]]:
         """Pairs of one bucket whose signatures are similar."""
         members: dict[bytes, list[int]] = {}
         later = array("q")
         earlier = array("q")
-        for position, bucket in zip(places, buckets, strict=True):
+        for position, bucket in zip(positions, buckets, strict=True):
             if bucket == unknown:
                 continue
             row = members.setdefault(bucket, [])
@@ -505,12 +507,12 @@ class _Search:
     def _similar(self, later: array[int], earlier: array[int]) -> npt.NDArray[np.uint64]:
         import numpy as np
 
-        first, second = (np.array(places, np.int64) for places in (earlier, later))
+        first, second = (np.array(positions, np.int64) for positions in (earlier, later))
         least = (
             np.array([self._thresholds.of(plans) for plans in _PLANS])[self._plans(first, second)] - _SLACK
         )
         shared = (self._signatures[first] == self._signatures[second]).mean(axis=1)
-        first, second = (places[shared >= least].astype(np.uint64) for places in (first, second))
+        first, second = (positions[shared >= least].astype(np.uint64) for positions in (first, second))
         return np.unique(second << np.uint64(32) | first)
 
     def _plans(self, first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> npt.NDArray[np.int8]:

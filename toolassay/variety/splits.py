@@ -140,8 +140,8 @@ def groups_of(members: Iterable[Member], together: Iterable[Sequence[int]] = ())
     for position, member in enumerate(all_members):
         for key in member.keys:
             sets.union(first.setdefault(key, position), position)
-    for places in together:
-        sets.union(*places)
+    for positions in together:
+        sets.union(*positions)
     parts: defaultdict[int, list[Member]] = defaultdict(list)
     for position, member in enumerate(all_members):
         parts[sets[position]].append(member)

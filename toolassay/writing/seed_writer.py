@@ -77,27 +77,27 @@ def links_of(graph: ToolGraph, nodes: Sequence[Mapping[str, Any]]) -> list[dict[
     """
     ids = [node["id"] for node in nodes]
     pairs = [
-        (reference.node, place)
-        for place, node in enumerate(nodes)
-        for reference in references_in([one["value"] for one in node["arguments"]])
+        (reference.node, index)
+        for index, node in enumerate(nodes)
+        for reference in references_in([argument["value"] for argument in node["arguments"]])
         if reference.node < len(ids)
     ]
     given = [
         {
-            one
+            value
             for argument in node["arguments"]
-            for one in values_in(argument["value"])
-            if isinstance(one, str | int) and not isinstance(one, bool)
+            for value in values_in(argument["value"])
+            if isinstance(value, str | int) and not isinstance(value, bool)
         }
         for node in nodes
     ]
-    for place, target in enumerate(ids):
-        for before, source in enumerate(ids[:place]):
-            if source in graph.library and target in graph.library and given[before] & given[place]:
+    for index, target in enumerate(ids):
+        for before, source in enumerate(ids[:index]):
+            if source in graph.library and target in graph.library and given[before] & given[index]:
                 link = graph.dependency(source, target)
-                only_read = all(_reads(graph.library[one]) for one in (source, target))
+                only_read = all(_reads(graph.library[name]) for name in (source, target))
                 if link is not None and not (fields_of(link) or link.shared or only_read):
-                    pairs.append((before, place))
+                    pairs.append((before, index))
     return [{"source": ids[source], "target": ids[target]} for source, target in dict.fromkeys(pairs)]
 
 
@@ -156,7 +156,7 @@ class SeedItems(SampleWriter):
             form = PlanAnswer if plan is None else RequestAnswer
             try:
                 response = await ask(self._request(messages, sample, form))
-                found: Any = read_turn(response, form)
+                answer: Any = read_turn(response, form)
                 messages.append(
                     sent_back({"role": "assistant", "content": response.text, "extra": response.extra})
                 )
@@ -164,23 +164,23 @@ class SeedItems(SampleWriter):
                     return SampleEntry(
                         outcome="refused", record=record, problem=response.text, attempts=attempts
                     )
-                if isinstance(found, str):
-                    problems = [Problem("format", found, "plan" if plan is None else "request")]
-                elif found.declined:
-                    return SampleEntry(outcome=DECLINED, problem=found.declined, attempts=attempts)
-                elif isinstance(found, PlanAnswer):
-                    draft = self._record(sample, found, None)
+                if isinstance(answer, str):
+                    problems = [Problem("format", answer, "plan" if plan is None else "request")]
+                elif answer.declined:
+                    return SampleEntry(outcome=DECLINED, problem=answer.declined, attempts=attempts)
+                elif isinstance(answer, PlanAnswer):
+                    draft = self._record(sample, answer, None)
                     problems = (await judge(draft, None, None)).problems
                     if not problems and self.carry is not None:
                         carried = Carried.of(await ask.once(partial(self.carry, sample, draft)))
                         problems = carried.problems
                     if not problems:
-                        plan = found
+                        plan = answer
                         messages.append(self._second(sample, plan, carried))
                         continue
                 else:
                     assert plan is not None
-                    record = self._record(sample, plan, found)
+                    record = self._record(sample, plan, answer)
                     judgement = await judge(record, carried, ask)
                     if carried is not None:
                         judgement = judgement._replace(executed=carried.outcome)
@@ -197,7 +197,7 @@ class SeedItems(SampleWriter):
             if any(problem.goes_to == "plan" for problem in problems):
                 plan = None
             messages.append(_again(problems, about_plan=plan is None))
-        last = "; ".join(one.text for one in problems) or None
+        last = "; ".join(problem.text for problem in problems) or None
         outcome = "malformed" if record is None else "answered"
         return SampleEntry(outcome=outcome, record=record, problem=last, attempts=attempts)
 
@@ -224,7 +224,9 @@ class SeedItems(SampleWriter):
         nodes = [
             {
                 "id": call.tool,
-                "arguments": [{"name": one.name, "value": one.value} for one in call.arguments],
+                "arguments": [
+                    {"name": argument.name, "value": argument.value} for argument in call.arguments
+                ],
             }
             for call in plan.calls
         ]
@@ -262,7 +264,7 @@ class SeedItems(SampleWriter):
         A tool or link has (written + 1) / (asked + 1) of its weight. A round begins when all samples of the
         one before have ended, so that samples do not depend on concurrency.
         """
-        asked, written = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
+        requested, written = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
         current = self
         for start in range(0, count, ROUND):
             items = range(start, min(start + ROUND, count))
@@ -275,17 +277,17 @@ class SeedItems(SampleWriter):
                     sample = current.sampler.sample(item)
                     parts: list[tuple[str, ...]] = [(name,) for name in sample.nodes]
                     parts += [(link.source, link.target) for link in sample.links]
-                    asked.update(parts)
+                    requested.update(parts)
                     written.update(parts if outcome == "answered" else ())
-            weights = {part: (written[part] + 1) / (often + 1) for part, often in asked.items()}
+            weights = {part: (written[part] + 1) / (often + 1) for part, often in requested.items()}
             current = replace(self, sampler=self.sampler.weighted(weights))
 
 
 def _again(problems: Sequence[Problem], *, about_plan: bool) -> Message:
-    what = (
+    request = (
         "Plan the calls again (`goal`, `calls`, `declined`), for another goal if need be."
         if about_plan
         else "Write the words again (`user_request`, `task_steps`, `declined`)."
     )
-    found = "\n".join(f"- {one.text}" for one in problems)
-    return {"role": "user", "content": template("again").substitute(problems=found, what=what)}
+    listed = "\n".join(f"- {problem.text}" for problem in problems)
+    return {"role": "user", "content": template("again").substitute(problems=listed, what=request)}

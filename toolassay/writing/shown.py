@@ -57,8 +57,8 @@ def offered_tools(graph: ToolGraph, sample: Sample) -> tuple[str, ...]:
         for before in graph.predecessors(name):
             link = graph.dependency(before, name)
             fills = [pair.target.split(".")[0] for pair in fields_of(link)] if link else []
-            for one in required.intersection(fills):
-                sources.setdefault(one, []).append(before)
+            for argument in required.intersection(fills):
+                sources.setdefault(argument, []).append(before)
             others.append(before)
         others += graph.successors(name)
     rng.shuffle(others)
@@ -67,7 +67,7 @@ def offered_tools(graph: ToolGraph, sample: Sample) -> tuple[str, ...]:
         tools.sort(key=lambda name: verb_of(library[name], route_of(library[name])) != "search")
     # What the sample does not fill comes first.
     rounds = zip_longest(
-        *(sources[source] for source in sorted(sources, key=lambda one: (one in filled, one)))
+        *(sources[source] for source in sorted(sources, key=lambda source: (source in filled, source)))
     )
     needed = [name for row in rounds for name in row if name is not None]
     linked = [name for name in dict.fromkeys([*needed, *others]) if name not in sample.nodes][:_LINKED]
@@ -131,8 +131,8 @@ def shown_links(graph: ToolGraph, names: Sequence[str]) -> list[str]:
             ]
             pairs += [f"mostly the same {pair.target} as {source}" for pair in link.shared]
             why = f": {link.reasons[0]}" if link.origin == "proposed" and link.reasons else ""
-            what = f"({'; '.join(pairs)})" if pairs else "(order only)"
-            lines.append(f"{target} after {source} {what}{why}")
+            remark = f"({'; '.join(pairs)})" if pairs else "(order only)"
+            lines.append(f"{target} after {source} {remark}{why}")
     return lines
 
 
@@ -185,10 +185,10 @@ def shown_results(tools: Sequence[str], results: Sequence[str]) -> list[str]:
     ['<node-0> now: "half past"', '<node-1> list: {"a": 1}']
     """
     lines = []
-    for place, (tool, text) in enumerate(zip(tools, results, strict=False)):
+    for position, (tool, text) in enumerate(zip(tools, results, strict=False)):
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
             value = text
-        lines.append(f"<node-{place}> {tool}: {short_json(value, _MOST_OF_RESULT)}")
+        lines.append(f"<node-{position}> {tool}: {short_json(value, _MOST_OF_RESULT)}")
     return lines

@@ -85,14 +85,14 @@ def read_turn(response: ChatResponse, form: type[_Answer]) -> _Answer | str:
     for call in calls if isinstance(calls, list) else ():
         arguments: Any = call.get("arguments") if isinstance(call, dict) else None
         if isinstance(arguments, dict):
-            call["arguments"] = [{"name": name, "value": one} for name, one in arguments.items()]
+            call["arguments"] = [{"name": name, "value": item} for name, item in arguments.items()]
     try:
-        found = msgspec.convert(value, form)
+        parsed = msgspec.convert(value, form)
     except msgspec.ValidationError as error:
         return str(error).replace("`", "'")
-    if found.is_empty and not found.declined.strip():
+    if parsed.is_empty and not parsed.declined.strip():
         return "nothing was written, and nothing declined"
-    return found
+    return parsed
 
 
 def template(name: str) -> Template:

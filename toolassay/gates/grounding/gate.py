@@ -182,7 +182,7 @@ class GroundingGate(RuleGate):
         literals = list(literals_of(gold))
         # All values of the plan, and the words of its tools' names, one a line.
         names = (node.tool.replace("_", " ") for node in gold.nodes)
-        used = SourceText("\n".join([*(str(one.value) for one in literals), *names]))
+        used = SourceText("\n".join([*(str(literal.value) for literal in literals), *names]))
         findings = []
         for literal in literals:
             if (doubt := self._doubt(literal, request)) is None:
@@ -207,11 +207,11 @@ class GroundingGate(RuleGate):
         """What the library declares about a place inside of an argument."""
         schema = self._library[literal.node.tool].input_schema if literal.node.tool in self._library else None
         # The items of a list have one declaration.
-        place = tuple(0 if isinstance(part, int) else part for part in literal.place if schema is not None)
-        key = literal.node.tool, literal.parameter, place
+        path = tuple(0 if isinstance(part, int) else part for part in literal.place if schema is not None)
+        key = literal.node.tool, literal.parameter, path
         if key not in self._slots and schema is not None:
-            found = schema_at([literal.parameter, *place], schema)
-            inner = Parameter(str(place[-1]), type_name(found, schema), declaration=found)
+            declared = schema_at([literal.parameter, *path], schema)
+            inner = Parameter(str(path[-1]), type_name(declared, schema), declaration=declared)
             self._slots[key] = _slot_of(inner)
         return self._slots.get(key)
 
@@ -227,21 +227,23 @@ class GroundingGate(RuleGate):
         text = f"{value:.15g}" if isinstance(value, float) else str(value)
         small = text.strip().casefold()
         if isinstance(value, bool) or (small in _YES_OR_NO and (slot is None or slot.is_boolean)):
-            other = _OPPOSITE.get(small)
-            if other is None or not source.states(other) or source.states(small):
+            opposite = _OPPOSITE.get(small)
+            if opposite is None or not source.states(opposite) or source.states(small):
                 return None
-            return Doubt("reject", f"'{text}' is not in {{it}}, but '{other}' is")
+            return Doubt("reject", f"'{text}' is not in {{it}}, but '{opposite}' is")
         doubt = judge(text, source)
         if doubt is None or slot is None or small not in {item.casefold() for item in slot.allowed}:
             return doubt
-        others = [item for item in slot.allowed if item.casefold() != small and judge(item, source) is None]
-        if not others:
+        alternatives = [
+            item for item in slot.allowed if item.casefold() != small and judge(item, source) is None
+        ]
+        if not alternatives:
             return None
         takes = f"which '{literal.parameter}' takes as well"
         # One other choice, in so many words, is what the text states for the slot.
-        is_sure = len(others) == 1 and len(others[0]) > 2 and source.states(others[0])
-        reason = f"'{shorten(text)}' is not in {{it}}, but '{others[0]}' is, {takes}"
-        return Doubt("quarantine", reason, choice=others[0] if is_sure else "")
+        is_sure = len(alternatives) == 1 and len(alternatives[0]) > 2 and source.states(alternatives[0])
+        reason = f"'{shorten(text)}' is not in {{it}}, but '{alternatives[0]}' is, {takes}"
+        return Doubt("quarantine", reason, choice=alternatives[0] if is_sure else "")
 
 
 def _stated_instead(doubt: Doubt, request: SourceText, used: SourceText) -> str:
@@ -249,8 +251,8 @@ def _stated_instead(doubt: Doubt, request: SourceText, used: SourceText) -> str:
     if doubt.choice:
         return "" if used.states(doubt.choice) else f"'{doubt.choice}'"
     for kind, missing in doubt.missing:
-        if found := rivals(kind, missing, request, used):
-            return ", ".join(f"'{shorten(one)}'" for one in found[:2])
+        if stated := rivals(kind, missing, request, used):
+            return ", ".join(f"'{shorten(value)}'" for value in stated[:2])
     return ""
 
 
@@ -264,9 +266,9 @@ def _slot_of(parameter: Parameter) -> _Slot:
 def _outputs_before(gold: Gold, taker: GoldNode) -> list[str]:
     """The texts and numbers that the calls before a node returned: earlier ones, and those linked to it."""
     before = [
-        other
-        for other in gold.nodes
-        if (other.place < taker.place and (taker.tool, other.tool) not in gold.links)
-        or (other.tool, taker.tool) in gold.links
+        earlier
+        for earlier in gold.nodes
+        if (earlier.place < taker.place and (taker.tool, earlier.tool) not in gold.links)
+        or (earlier.tool, taker.tool) in gold.links
     ]
-    return [str(leaf) for other in before for leaf in leaves(other.output)]
+    return [str(leaf) for earlier in before for leaf in leaves(earlier.output)]

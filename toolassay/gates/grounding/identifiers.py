@@ -99,8 +99,8 @@ def is_phone_of(value: str, phones: Iterable[str]) -> bool:
     (True, False)
     """
     # In "+44 (0)20" and "020", the 0 is dialled only inside the country.
-    own, *others = (digits_of(text.replace("(0)", "")).lstrip("0") for text in (value, *phones))
-    return any(one.endswith(own) or own.endswith(one) for one in others if one)
+    digits, *phone_digits = (digits_of(text.replace("(0)", "")).lstrip("0") for text in (value, *phones))
+    return any(number.endswith(digits) or digits.endswith(number) for number in phone_digits if number)
 
 
 def codes_in(text: str) -> set[str]:
@@ -109,17 +109,17 @@ def codes_in(text: str) -> set[str]:
     >>> sorted(codes_in("order AB-12"))
     ['12', 'ab12', 'orderab12']
     """
-    found: set[str] = set()
+    codes: set[str] = set()
     runs = _RUN.findall(text.casefold())
     for start, run in enumerate(runs):
         nearby = runs[start : start + 4]
         if any(character.isdigit() for character in "".join(nearby)):
             longer = runs[start : start + 10] if any(map(str.isdigit, nearby)) else nearby
             rows = accumulate(longer)
-            found.update(row for row in rows if any(character.isdigit() for character in row))
+            codes.update(row for row in rows if any(character.isdigit() for character in row))
         elif run.isdigit():
-            found.add(run)
-    return found
+            codes.add(run)
+    return codes
 
 
 def code_key(text: str) -> str:

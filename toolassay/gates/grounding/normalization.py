@@ -190,7 +190,7 @@ def literals_of(gold: Gold) -> Iterator[PlanLiteral]:
     """
     tools = {_name(node.tool) for node in gold.nodes}
     for node in gold.nodes:
-        for place, argument in enumerate(node.arguments or ()):
+        for position, argument in enumerate(node.arguments or ()):
             name = ""
             value = argument
             if isinstance(argument, Mapping) and "value" in argument:
@@ -199,7 +199,7 @@ def literals_of(gold: Gold) -> Iterator[PlanLiteral]:
             for inner, leaf in placed_leaves(value):
                 if isinstance(leaf, str) and (parse_reference(leaf) is not None or _name(leaf) in tools):
                     continue
-                yield PlanLiteral(node, f"{node.where}.arguments[{place}]", name, leaf, inner)
+                yield PlanLiteral(node, f"{node.where}.arguments[{position}]", name, leaf, inner)
 
 
 def _name(text: str) -> str:

@@ -57,14 +57,14 @@ def slot_faults(gold: Gold, literals: Iterable[PlanLiteral], source: SourceText)
     slots = [literal for literal in literals if literal.parameter and not literal.place]
     for node in gold.nodes if slots else ():
         arguments = [slot for slot in slots if slot.node is node][:_MOST_ARGUMENTS]
-        others = {str(slot.value) for slot in slots if slot.node is not node}
+        other_values = {str(slot.value) for slot in slots if slot.node is not node}
         # What the request says of one call of a tool is no contradiction to another one.
         is_only = calls[node.tool] == 1
-        for start, end, word in _end_pairs(tuple(_words(one.parameter) for one in arguments)):
+        for start, end, word in _end_pairs(tuple(_words(literal.parameter) for literal in arguments)):
             yield from _ends(arguments[start], arguments[end], word, source, is_only=is_only)
-        for one in arguments:
-            yield from _unit(one, source)
-        yield from _counts(arguments, others, source)
+        for literal in arguments:
+            yield from _unit(literal, source)
+        yield from _counts(arguments, other_values, source)
 
 
 @lru_cache(maxsize=16_384)
@@ -103,8 +103,8 @@ def _end_pairs(names: tuple[tuple[str, ...], ...]) -> list[tuple[int, int, str]]
     return [
         (first, second, word)
         for (first, start), (second, other) in permutations(enumerate(plain), 2)
-        for place, word in enumerate(start)
-        if any(other == (*start[:place], end, *start[place + 1 :]) for end in _ENDS.get(word, ()))
+        for position, word in enumerate(start)
+        if any(other == (*start[:position], end, *start[position + 1 :]) for end in _ENDS.get(word, ()))
     ]
 
 
@@ -113,7 +113,7 @@ def _ends(
 ) -> Iterator[SlotFault]:
     order = _order(first.value, second.value)
     are_numbers = isinstance(first.value, int | float)
-    start, end = (f"'{one.parameter}' {shown(str(one.value))}" for one in (first, second))
+    start, end = (f"'{literal.parameter}' {shown(str(literal.value))}" for literal in (first, second))
     if order == "after" and not (word in _UNORDERED and (are_numbers or word in ("old", "departure"))):
         yield SlotFault("reject", f"{start} is after {end}", second.where)
         return
@@ -177,8 +177,8 @@ def _names(value: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([text, *money, *nouns]))
 
 
-def _text(one: PlanLiteral) -> str:
-    return f"{one.value:.15g}" if isinstance(one.value, float) else plain(str(one.value))
+def _text(literal: PlanLiteral) -> str:
+    return f"{literal.value:.15g}" if isinstance(literal.value, float) else plain(str(literal.value))
 
 
 # Units.
@@ -190,23 +190,23 @@ _UNITS: dict[str, tuple[str, ...]] = {
 _SHORT = frozenset({"s", "h", "m", "g", "l", "c", "f", "mi", "min"})
 
 
-def _unit(one: PlanLiteral, source: SourceText) -> Iterator[SlotFault]:
-    number = f"{one.value:.15g}" if isinstance(one.value, float) else str(one.value).strip()
+def _unit(literal: PlanLiteral, source: SourceText) -> Iterator[SlotFault]:
+    number = f"{literal.value:.15g}" if isinstance(literal.value, float) else str(literal.value).strip()
     if not number[:1].isdigit() or not re.fullmatch(r"\d{1,6}(?:\.\d{1,4})?", number):
         return
-    named = {_UNITS[word] for word in _words(one.parameter) if word in _UNITS and word not in _SHORT}
+    named = {_UNITS[word] for word in _words(literal.parameter) if word in _UNITS and word not in _SHORT}
     if len(named) != 1:
         return
     (declared,) = named
-    said = {
+    stated = {
         _UNITS[match[1]]
         for match in re.finditer(rf"(?<![\d.,:]){_with_commas(number)}[ -]?([a-z]+)\b", source.digits)
         if match[1] in _UNITS and _UNITS[match[1]][0] == declared[0]
     }
-    if said and declared not in said:
-        unit = sorted(said)[0][1]
-        reason = f"'{one.parameter}' counts {declared[1]}s, but the request says {number} {unit}s"
-        yield SlotFault("reject" if len(said) == 1 else "quarantine", reason, one.where)
+    if stated and declared not in stated:
+        unit = sorted(stated)[0][1]
+        reason = f"'{literal.parameter}' counts {declared[1]}s, but the request says {number} {unit}s"
+        yield SlotFault("reject" if len(stated) == 1 else "quarantine", reason, literal.where)
 
 
 def _with_commas(number: str) -> str:
@@ -221,23 +221,23 @@ _IRREGULAR = {"people": "person", "children": "child", "men": "man", "women": "w
 
 
 def _counts(
-    arguments: Sequence[PlanLiteral], others: Collection[str], source: SourceText
+    arguments: Sequence[PlanLiteral], other_values: Collection[str], source: SourceText
 ) -> Iterator[SlotFault]:
     """Numbers of two slots that the request states for each other: "2 adults and 3 children".
 
-    A number that another call also has may belong to that call (`others`).
+    A number that another call also has may belong to that call (`other_values`).
     """
     numbers = [
-        (one, number)
-        for one in arguments
-        if (number := str(one.value)).isdecimal() and len(number) < 7 and number not in others
+        (literal, number)
+        for literal in arguments
+        if (number := str(literal.value)).isdecimal() and len(number) < 7 and number not in other_values
     ]
-    for place, (first, one) in enumerate(numbers):
-        for second, other in numbers[place + 1 :]:
-            if one == other:
+    for position, (first, count) in enumerate(numbers):
+        for second, other_count in numbers[position + 1 :]:
+            if count == other_count:
                 continue
-            first_nouns = _nouns_beside(one, source)
-            second_nouns = _nouns_beside(other, source)
+            first_nouns = _nouns_beside(count, source)
+            second_nouns = _nouns_beside(other_count, source)
             own_first = _noun_keys(first)
             own_second = _noun_keys(second)
             crossed = (first_nouns & (own_second - own_first)), (second_nouns & (own_first - own_second))
@@ -246,13 +246,13 @@ def _counts(
                 continue
             state: Literal["quarantine", "reject"] = "reject" if crossed[0] and crossed[1] else "quarantine"
             noun = sorted(crossed[0] or crossed[1])[0]
-            number, slot = (one, second) if crossed[0] else (other, first)
+            number, slot = (count, second) if crossed[0] else (other_count, first)
             reason = f"the request says {number} for '{noun}', but '{slot.parameter}' is {slot.value}"
             yield SlotFault(state, reason, slot.where)
 
 
-def _noun_keys(one: PlanLiteral) -> set[str]:
-    return {key_of(_IRREGULAR.get(word, word)) for word in _words(one.parameter) if len(word) > 2}
+def _noun_keys(literal: PlanLiteral) -> set[str]:
+    return {key_of(_IRREGULAR.get(word, word)) for word in _words(literal.parameter) if len(word) > 2}
 
 
 # Behind it another value is spoken of: "5 rooms and year 1990".
@@ -261,7 +261,7 @@ _CLAUSE_END = re.compile(r"[,.;:!?()]|\b(?:and|or|with|while|but|then)\b")
 
 def _nouns_beside(number: str, source: SourceText) -> set[str]:
     """The keys of the two words behind each mention of a number, and of "quantity of 3" before it."""
-    found = set()
+    keys = set()
     for match in list(re.finditer(rf"(?<![\d.,:/-]){number}(?![\d:/]|[.,]\d)", source.digits))[:_MOST_PLACES]:
         behind = words_in(_CLAUSE_END.split(source.digits[match.end() : match.end() + 40])[0])[:2]
         before = re.search(
@@ -269,5 +269,5 @@ def _nouns_beside(number: str, source: SourceText) -> set[str]:
             source.digits[max(0, match.start() - 40) : match.start()],
         )
         words = [*behind, *([before[1]] if before else [])]
-        found |= {key_of(_IRREGULAR.get(word, word)) for word in words}
-    return found
+        keys |= {key_of(_IRREGULAR.get(word, word)) for word in words}
+    return keys

@@ -66,8 +66,8 @@ class SourceText:
     @cached_property
     def files(self) -> Collection[str]:
         """The names of files, in order, without folders."""
-        found = identifiers.FILE.finditer(self.plain)
-        return dict.fromkeys(identifiers.file_key(match.group()) for match in found)
+        matches = identifiers.FILE.finditer(self.plain)
+        return dict.fromkeys(identifiers.file_key(match.group()) for match in matches)
 
     @cached_property
     def phones(self) -> Sequence[str]:
@@ -92,8 +92,8 @@ class SourceText:
     @cached_property
     def all_numbers(self) -> Collection[Decimal]:
         """The numbers, also those inside days and times: for a value that is nothing but a number."""
-        one = {Decimal(1)} if has_article(self.digits) else set()
-        return numbers_in(self._quantities) | shares_in(self.digits) | one
+        article = {Decimal(1)} if has_article(self.digits) else set()
+        return numbers_in(self._quantities) | shares_in(self.digits) | article
 
     @cached_property
     def _quantities(self) -> str:
@@ -126,18 +126,20 @@ class SourceText:
         add up in their order: "2 nights in Rome, then 3 nights in Bari".
         """
         days = [int(duration.seconds // 86_400) for duration in self.durations]
-        lengths = {(number, int(one.months)) for number, one in zip(days, self.durations, strict=True)}
+        lengths = {
+            (number, int(duration.months)) for number, duration in zip(days, self.durations, strict=True)
+        }
         lengths |= {(total, 0) for total in accumulate(days)}
         lesses = (0,) if {"night", "nights"} & {*self._words} else (0, 1)
         moves = sorted(
             {(days - less, months) for days, months in lengths if days or months for less in lesses}
         )
         ordinals = {int(number) for number in re.findall(r"\b(\d\d?)(?:st|nd|rd|th)\b", self.digits)}
-        found = set[Day]()
+        derived = set[Day]()
         for day in [day for day in self.days if day.day][:_MOST]:
-            found |= {day.moved(days, months) for days, months in moves[:_MOST]}
-            found |= {day._replace(day=number) for number in ordinals}
-        return found
+            derived |= {day.moved(days, months) for days, months in moves[:_MOST]}
+            derived |= {day._replace(day=number) for number in ordinals}
+        return derived
 
     @cached_property
     def times(self) -> Collection[float]:
@@ -164,9 +166,9 @@ class SourceText:
     @cached_property
     def keys(self) -> Collection[str]:
         """The keys of the words, and of the units of measures."""
-        found = {key_of(word) for word in self._words}
+        keys = {key_of(word) for word in self._words}
         matches = map(identifiers.MEASURE.fullmatch, self._words)
-        return found | {key_of(match[2]) for match in matches if match}
+        return keys | {key_of(match[2]) for match in matches if match}
 
     def has_word(self, key: str) -> bool:
         """Whether a word occurs in any form."""

@@ -48,35 +48,35 @@ def take_parts(text: str, source: SourceText) -> tuple[list[ValuePart], str]:
     parts: list[ValuePart] = []
 
     def take(pattern: re.Pattern[str], read: Callable[[str], ValuePart | None], rest: str) -> str:
-        def one(match: re.Match[str]) -> str:
+        def blanked(match: re.Match[str]) -> str:
             part = read(match.group())
             if part is None:
                 return match.group()
             parts.append(part)
             return " " * len(match.group())
 
-        return pattern.sub(one, rest)
+        return pattern.sub(blanked, rest)
 
     rest = re.sub(r"(?<=\d)t(?=\d\d:)", " ", text)
     rest = take(
         identifiers.EMAIL,
-        lambda found: ValuePart(found, identifiers.email_key(found) in source.emails, kind="email"),
+        lambda piece: ValuePart(piece, identifiers.email_key(piece) in source.emails, kind="email"),
         rest,
     )
     rest = take(
         identifiers.URL,
-        lambda found: ValuePart(found, identifiers.url_key(found) in source.urls, kind="url"),
+        lambda piece: ValuePart(piece, identifiers.url_key(piece) in source.urls, kind="url"),
         rest,
     )
     rest = _KEY.sub(lambda match: " " * len(match.group()), rest)
-    rest = take(identifiers.FILE, lambda found: _file(found, source), rest)
+    rest = take(identifiers.FILE, lambda piece: _file(piece, source), rest)
     if any(character.isdigit() for character in rest) or _SPELLED.search(rest):
         for reader in (_dates, _times, _durations):
             for start, end, part in list(reader(rest, source)):
                 parts.append(part)
                 rest = rest[:start] + " " * (end - start) + rest[end:]
-        rest = take(identifiers.PHONE, lambda found: _phone(found, source), rest)
-        rest = take(identifiers.CODE, lambda found: _code(found, source), rest)
+        rest = take(identifiers.PHONE, lambda piece: _phone(piece, source), rest)
+        rest = take(identifiers.CODE, lambda piece: _code(piece, source), rest)
         alone = not re.search(r"[^\W\d_]", text)
         for match, values in reversed(list(find_numbers(rest))):
             parts.append(_number(match, values, source, alone))
@@ -84,26 +84,26 @@ def take_parts(text: str, source: SourceText) -> tuple[list[ValuePart], str]:
     return parts, rest
 
 
-def _file(found: str, source: SourceText) -> ValuePart:
-    name = identifiers.file_key(found)
+def _file(written: str, source: SourceText) -> ValuePart:
+    name = identifiers.file_key(written)
     media = identifiers.media_of(name)
     others = [file for file in source.files if identifiers.media_of(file) == media]
     remark = f"it names {_some(others)}" if others else ""
-    return ValuePart(found, name in source.files, remark, "file")
+    return ValuePart(written, name in source.files, remark, "file")
 
 
 def _dates(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]]:
     for match, days in find_days(text):
         stated = [
-            any(day.agrees_with(other) for other in source.days)
+            any(day.agrees_with(stated_day) for stated_day in source.days)
             or _is_stated_apart(day, source)
             or _follows(day, source)
             for day in days
         ]
-        known = all(stated) if match.groupdict().get("last") else any(stated)
-        found = match.group().strip(" ,")
+        is_known = all(stated) if match.groupdict().get("last") else any(stated)
+        written = match.group().strip(" ,")
         whole = [words for day, words in source.days.items() if day.day]
-        yield *match.span(), ValuePart(found, known, f"it says {_some(whole)}" if whole else "")
+        yield *match.span(), ValuePart(written, is_known, f"it says {_some(whole)}" if whole else "")
 
 
 def _is_stated_apart(day: Day, source: SourceText) -> bool:
@@ -111,8 +111,10 @@ def _is_stated_apart(day: Day, source: SourceText) -> bool:
     month = MONTHS[day.month - 1]
     return (
         day.day is not None
-        and not any(other.day for other in source.days)
-        and not any(other.year and day.year and other.year != day.year for other in source.days)
+        and not any(stated_day.day for stated_day in source.days)
+        and not any(
+            stated_day.year and day.year and stated_day.year != day.year for stated_day in source.days
+        )
         and any(source.has_word(key_of(name)) for name in (month, month[:3]))
         and Decimal(day.day) in source.numbers
     )
@@ -120,11 +122,15 @@ def _is_stated_apart(day: Day, source: SourceText) -> bool:
 
 def _follows(day: Day, source: SourceText) -> bool:
     """Whether a day follows from a stated one: "a week later", "until the 28th", "on the Saturday"."""
-    if any(day.agrees_with(other) for other in source.derived_days):
+    if any(day.agrees_with(stated_day) for stated_day in source.derived_days):
         return True
     before = [day.moved(-n) for n in range(1, 7)] if source.has_word(key_of(day.weekday or "")) else ()
-    own = {other._replace(year=other.year or day.year).weekday for other in source.days if before}
-    return day.weekday not in own and any(one.agrees_with(other) for one in before for other in source.days)
+    weekdays = {
+        stated_day._replace(year=stated_day.year or day.year).weekday for stated_day in source.days if before
+    }
+    return day.weekday not in weekdays and any(
+        earlier_day.agrees_with(stated_day) for earlier_day in before for stated_day in source.days
+    )
 
 
 def _times(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]]:
@@ -133,53 +139,53 @@ def _times(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]
         if any(start < match.end() and match.start() < end for start, end in taken):
             continue
         taken.append(match.span())
-        known = any(time in source.times or time in source.derived_times for time in times) or (
+        is_known = any(time in source.times or time in source.derived_times for time in times) or (
             times == (0.0,) and not source.times
         )
-        yield *match.span(), ValuePart(match.group().strip(), known)
+        yield *match.span(), ValuePart(match.group().strip(), is_known)
 
 
 def _durations(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]]:
     end_of_last = -1
-    for start, end, length in sorted(find_durations(text), key=lambda found: (found[0], -found[1]))[:100]:
+    for start, end, length in sorted(find_durations(text), key=lambda span: (span[0], -span[1]))[:100]:
         if text[end : end + 1].isalnum():
             continue  # "1h" of the code "1h0CEZCm6Ib"
-        if start >= end_of_last and any(length.is_same(other) for other in source.durations):
+        if start >= end_of_last and any(length.is_same(stated) for stated in source.durations):
             end_of_last = end
             yield start, end, ValuePart(text[start:end].strip(), True)
 
 
-def _phone(found: str, source: SourceText) -> ValuePart | None:
-    if not identifiers.is_phone(found):
+def _phone(written: str, source: SourceText) -> ValuePart | None:
+    if not identifiers.is_phone(written):
         return None
-    digits = identifiers.digits_of(found)
-    known = Decimal(digits) in source.numbers or is_phone_of(found, source.phones)
-    return ValuePart(found.strip(), known, kind="phone")
+    digits = identifiers.digits_of(written)
+    is_known = Decimal(digits) in source.numbers or is_phone_of(written, source.phones)
+    return ValuePart(written.strip(), is_known, kind="phone")
 
 
-def _code(found: str, source: SourceText) -> ValuePart | None:
-    if identifiers.code_key(found) in source.codes:
-        return ValuePart(found, True)
-    measure = identifiers.MEASURE.fullmatch(found)
+def _code(written: str, source: SourceText) -> ValuePart | None:
+    if identifiers.code_key(written) in source.codes:
+        return ValuePart(written, True)
+    measure = identifiers.MEASURE.fullmatch(written)
     if measure is None:
-        return ValuePart(found, False)
+        return ValuePart(written, False)
     number = parse_number(measure[1])
     unit = measure[2]
     is_unit = unit in ("st", "nd", "rd", "th", "x") or source.has_word(key_of(unit))
-    return ValuePart(found, is_unit and not number.isdisjoint(source.numbers))
+    return ValuePart(written, is_unit and not number.isdisjoint(source.numbers))
 
 
 def _number(match: re.Match[str], values: set[Decimal], source: SourceText, alone: bool) -> ValuePart:
-    known = not values.isdisjoint(source.numbers)
-    if not known and alone:
+    is_known = not values.isdisjoint(source.numbers)
+    if not is_known and alone:
         digits = match["body"].replace(",", "")
-        known = (
+        is_known = (
             not values.isdisjoint(source.all_numbers)
             or not values.isdisjoint(source.duration_numbers)
             or _is_code_of_digits(digits, values, source)
             or (values == {0} and source.states_none)
         )
-    return ValuePart(match.group().strip(), known)
+    return ValuePart(match.group().strip(), is_known)
 
 
 def _is_code_of_digits(digits: str, values: set[Decimal], source: SourceText) -> bool:
@@ -209,7 +215,7 @@ def rivals(kind: str, missing: str, source: SourceText, used: SourceText) -> lis
         return [email for email in source.emails if email not in used.emails]
     if kind == "url":
         mentioned = (identifiers.url_key(match.group()) for match in identifiers.URL.finditer(source.plain))
-        return [one for one in mentioned if one not in used.urls]
+        return [rival for rival in mentioned if rival not in used.urls]
     if kind == "file":
         ending = missing.rpartition(".")[2]
         return [file for file in source.files if file.endswith(f".{ending}") and file not in used.files]
