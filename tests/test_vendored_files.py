@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def test_every_vendored_script_is_as_it_was_published(root: Path) -> None:
-    folder = root / "toolassay" / "report" / "vendor"
+    folder = root / "toolassay" / "reports" / "vendor"
     listed = dict(
         re.findall(
             r"^(\S+\.(?:js|css)): .*?^SHA-256: ([0-9a-f]{64})$",

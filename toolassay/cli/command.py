@@ -77,7 +77,7 @@ class _Value(click.ParamType[Any]):
         path = Path(text)
         if path.exists() and not (path.is_file() or path.is_dir()):
             # A command would wait for it, or replace it.
-            raise declared.refused(f"{path} is a pipe or a device, not a file")
+            raise declared.refused(f"{path} is a pipe or a device: write a file, and name it")
         return path
 
 

@@ -322,7 +322,7 @@ def render_page(template: str, **values: Any) -> str:
 
 
 def page_resource(folder: str, name: str) -> str:
-    """A file of `report/pages` or `report/vendor` as text."""
+    """A file of `reports/pages` or `reports/vendor` as text."""
     return files("toolassay.reports").joinpath(folder, name).read_text(encoding="utf-8")
 
 
