@@ -346,9 +346,13 @@ def _number(slot: ValuePlace, rng: Random) -> int | float:
         lows, highs = (
             _numbers(schema, least, f"exclusive{least.capitalize()}") for least in ("minimum", "maximum")
         )
-        high = min(highs) if highs else max(lows) + 20 if lows else 99
+        high = max(lows) + 20 if lows else 99
+        if highs:
+            high = min(highs)
         low = max(lows) if lows else min(1, high - 20)
-    digits = 0 if slot.kind == "integer" or high - low > 9 else 1 if high - low > 1 else 2
+    digits = 0
+    if slot.kind != "integer" and high - low <= 9:
+        digits = 1 if high - low > 1 else 2
     steps = _numbers(schema, "multipleOf")
     unit = Fraction(repr(steps[0])) if steps and steps[0] > 0 else Fraction(1, 10**digits)
     least = ceil(Fraction(low) / unit)

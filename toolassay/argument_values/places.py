@@ -125,9 +125,12 @@ def value_places(tool: Tool, optional: int, include: frozenset[Path] = NO_PATHS)
 def _slots_in(template: Any) -> Iterator[ValuePlace]:
     if isinstance(template, ValuePlace):
         yield template
-    inner = template.values() if isinstance(template, Mapping) else template if type(template) is list else ()
-    for part in inner:
-        yield from _slots_in(part)
+    elif isinstance(template, Mapping):
+        for part in template.values():
+            yield from _slots_in(part)
+    elif type(template) is list:
+        for part in template:
+            yield from _slots_in(part)
 
 
 ABSENT = object()

@@ -282,7 +282,9 @@ class SampleItems(SampleWriter):
                         outcome="answered", record=record, problem=str(error), attempts=attempts
                     )
                 raise
-            outcome = "refused" if response.refused else "malformed" if written is None else "answered"
+            outcome = "malformed" if written is None else "answered"
+            if response.refused:
+                outcome = "refused"
             record = record if written is None else judgement.added_to(written)
             attempts.append(WritingAttempt.of(response, problems))
             if not problems or len(attempts) > self.rewrites or outcome == "refused":

@@ -92,7 +92,9 @@ class Screen:
     progress: Progress = no_progress
 
     def __repr__(self) -> str:
-        return "SILENT" if self == SILENT else "DEFAULT" if self == DEFAULT else "Screen(…)"
+        if self == SILENT:
+            return "SILENT"
+        return "DEFAULT" if self == DEFAULT else "Screen(…)"
 
     def missing(self, missing: int, total: int, noun: str) -> None:
         """Warn of items without a prediction, which count as wrong."""

@@ -420,8 +420,10 @@ def values_in(value: Any) -> Iterator[Any]:
     waiting = [value]
     while waiting:
         yield (item := waiting.pop())
-        inner = item.values() if isinstance(item, Mapping) else item if isinstance(item, list | tuple) else ()
-        waiting += reversed([*inner])
+        if isinstance(item, Mapping):
+            waiting += reversed([*item.values()])
+        elif isinstance(item, list | tuple):
+            waiting += reversed(item)
 
 
 def map_texts(

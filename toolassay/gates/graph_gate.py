@@ -182,7 +182,8 @@ def _arrows(links: Sequence[Ends], what: str) -> str:
 
 def _difference(lacking: str, extra: str) -> str:
     lacks = f"lacks {lacking} of the sample" if lacking else ""
-    has = f"has {extra}, which {'was' if 'and' not in extra else 'were'} not sampled" if extra else ""
+    verb = "were" if "and" in extra else "was"
+    has = f"has {extra}, which {verb} not sampled" if extra else ""
     return f"the plan {' and '.join(filter(None, (lacks, has)))}"
 
 

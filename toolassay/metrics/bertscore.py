@@ -217,14 +217,16 @@ class BertScore:
         *,
         layers: int | None = None,
         device: str | None = None,
-        cache: bool | Path = True,
+        cache: bool | Path | None = True,
         threads: int = 1,
         engine: Engine | None = None,
     ) -> None:
         self._asked = (model, layers)
         self._device = device
         self._threads, self._engine = threads, engine or OneProcess()
-        self._cache = ScoreCache(cache if isinstance(cache, Path) else cache_file() if cache else None)
+        if not isinstance(cache, Path):
+            cache = cache_file() if cache else None
+        self._cache = ScoreCache(cache)
         self._failure: BertScoreError | None = None
 
     @cached_property

@@ -401,7 +401,9 @@ def _stability(
 
 def _outcome_table(summary: OutcomeSummary) -> Table:
     def share(count: float | None) -> str:
-        return "" if count is None else f"{count / summary.judged:.1%}" if summary.judged else "-"
+        if count is None:
+            return ""
+        return f"{count / summary.judged:.1%}" if summary.judged else "-"
 
     return Table(
         ("judged", "outcome right", "ran", "answer right", "state right", "unwanted changes"),

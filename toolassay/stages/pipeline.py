@@ -139,7 +139,10 @@ def pipeline(
         at_least=samples.at_least if samples.at_least > 1 else None,
         until=samples.until,
     )
-    rewrite = None if generator == "offline" else _REWRITES if rewrite is None else rewrite
+    if generator == "offline":
+        rewrite = None
+    elif rewrite is None:
+        rewrite = _REWRITES
     again = _flags(llm=generator, check="true", rewrite=rewrite)
     step.command("generate", folder, again, sampling, flags)
     writer = replace(GENERATOR, llm=generator, options=options)

@@ -76,7 +76,9 @@ def write_csv(target: Path, files: Sequence[Path]) -> None:
 def _cell(value: Any) -> Any:
     """A cell as text: empty for a missing value, and whole numbers without a decimal point."""
     if isinstance(value, float):
-        return "" if math.isnan(value) else int(value) if value.is_integer() else value
+        if math.isnan(value):
+            return ""
+        return int(value) if value.is_integer() else value
     return "" if value is None else value
 
 

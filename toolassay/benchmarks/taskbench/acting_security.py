@@ -403,7 +403,9 @@ def acting_prober(folder: DataFolder, work: CallWork, own: PlanOptions, count: i
             verdict = check_acting(probe, made, ended, solved=solved, plain=plain.get(probe.gold.id))
             answer = entry.answer or made.trajectory.answer
             calls = [f"{call.tool}({json.dumps(call.arguments, ensure_ascii=False)})" for call in made.calls]
-            by = "" if solved is None else "outcome" if gold else "calls"
+            by = ""
+            if solved is not None:
+                by = "outcome" if gold else "calls"
             said = "\n".join([*calls, *filter(None, [answer])])
             found.append(ProbeResult(probe.probe, verdict, ended, said, solved=solved, solved_by=by))
         return found

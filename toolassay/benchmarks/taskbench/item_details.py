@@ -292,7 +292,9 @@ def _is_read_only(library: ToolLibrary, tool: str) -> bool:
 
 def _result_text(text: str | None, result: Any) -> str:
     """A result as a model reads it, cut for a page."""
-    whole = text if text is not None else result if isinstance(result, str) else json.dumps(result)
+    whole = text
+    if whole is None:
+        whole = result if isinstance(result, str) else json.dumps(result)
     return whole if len(whole) <= _LONGEST_RESULT else f"{whole[:_LONGEST_RESULT]}…"
 
 

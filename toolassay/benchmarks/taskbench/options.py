@@ -112,8 +112,9 @@ class PlanOptions:
         """
         if self.agent_command is not None:
             object.__setattr__(self, "ask", AGENTS)
-        unfit = () if self.ask is None else _OF_CALLS if self.ask == "plan" else _OF_PLANS
-        for name in self.given(unfit):
+        if self.ask is None:
+            return
+        for name in self.given(_OF_CALLS if self.ask == "plan" else _OF_PLANS):
             raise UsageError(f"--{name} does not apply to --ask {self.ask}", fix="omit it")
 
     def given(self, names: Sequence[str] = _OF_PLANS) -> list[str]:

@@ -102,10 +102,11 @@ class OwnAgentTasks(WorkbenchTasks):
         calls = ToolSession(library, executor, ask, may_write=True)
         request = Request(item.id, f"{situation}\n\n{item.query}", 0)
         made = await self.own.work(request, ask, calls)
+        error = NO_ANSWER if made.problem else ""
         return AgentEntry(
             outcome="malformed" if made.problem else "answered",
             response=made.answer,
-            error=ITERATION_LIMIT if made.limit else NO_ANSWER if made.problem else "",
+            error=ITERATION_LIMIT if made.limit else error,
             limit=made.limit,
             problem=made.problem,
             messages=relayed_conversation(ask.answers, self.form)[0],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from math import fsum, nan
@@ -320,10 +320,7 @@ def stability(
     if trials > 1:
         messages = [unit for unit in by_message(judged) if any(map(_has_run, unit))]
         runs = [[unit[trial] for unit in messages] for trial in range(trials)]
-        answers = [
-            [NO_RUN if not _has_run(one) else (one.choice,) if one.answered else UNANSWERED for one in row]
-            for row in runs
-        ]
+        answers = [[_answer(run) for run in row] for row in runs]
         right = [[one.right for one in row] for row in runs]
         whole = stability_metrics(answers, right, [unit[0].example.conversation for unit in messages])
         found |= {name: whole.pop(name) for name in AGREEMENTS}
@@ -367,6 +364,13 @@ def by_order(rows: Iterable[PredictionRow]) -> dict[str, list[PredictionRow]]:
 
 def _agree(one: MessageOutcome, other: MessageOutcome) -> bool:
     return one.answered and other.answered and one.choice == other.choice
+
+
+def _answer(run: MessageOutcome) -> Hashable:
+    """What a run chose, for the agreement between trials."""
+    if not _has_run(run):
+        return NO_RUN
+    return (run.choice,) if run.answered else UNANSWERED
 
 
 def _has_run(one: MessageOutcome) -> bool:

@@ -67,7 +67,9 @@ def _standing(numbers: Mapping[str, Any]) -> Standing:
     n = int(numbers["n"])
     strict = numbers["strict"]
     answered = numbers["outcomes"].get("answered", 0)
-    share = strict["coverage"] if "coverage" in strict else answered / n if n else None  # of old metrics
+    share = answered / n if n else None
+    if "coverage" in strict:  # not in old metrics
+        share = strict["coverage"]
     judged = {heading: Interval.of(strict["intervals"][name]) for heading, (name, _) in _COLUMNS.items()}
     intervals: dict[str, Interval] = {}
     for heading, (name, count) in _COLUMNS.items():

@@ -149,14 +149,16 @@ def _number_columns(layout: Layout, table: TableState) -> set[int]:
 
 
 def _folded(row: Row, verbatim: set[int]) -> list[Cell]:
-    return [
-        cell
-        if place in verbatim
-        else cell.lower()
-        if isinstance(cell, str) and not isinstance(cell, Moment)
-        else None
-        for place, cell in enumerate(row)
-    ]
+    """The cells in lower case; None for those without text, but in verbatim columns."""
+    folded: list[Cell] = []
+    for position, cell in enumerate(row):
+        if position in verbatim:
+            folded.append(cell)
+        elif isinstance(cell, str) and not isinstance(cell, Moment):
+            folded.append(cell.lower())
+        else:
+            folded.append(None)
+    return folded
 
 
 # Matches "gpt-4_all_2024-03-21_15-21-12" and "gpt-4_domains"; not "gpt-4_tools".
