@@ -10,7 +10,7 @@ import pytest
 import toolassay
 from measurements import interface
 from tests.support.running import inside, shell
-from toolassay.cli.main import COMMANDS, cli
+from toolassay.cli.main import COMMANDS, cli, run
 from toolassay.errors import UsageError
 from toolassay.runs.runner import RunSummary
 from toolassay.runs.work import Inference
@@ -82,3 +82,14 @@ def test_a_hint_names_what_was_typed(tmp_path: Path, name: str, hint: str) -> No
 def test_a_removed_flag_says_what_to_use() -> None:
     done = inside("graph", "--materialise")
     assert done.code == 2 and "no --materialise any more: give --max_links a larger number" in done.error
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("leaderboard", "report --only leaderboard"), ("critic", "check"), ("export-tools", "export")],
+)
+def test_an_old_command_works_and_says_its_new_name(
+    old: str, new: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(cli, [old, "--help"], "toolassay") == 0
+    assert f"`toolassay {old}` is `toolassay {new}` now" in capsys.readouterr().err
