@@ -45,7 +45,7 @@ def folder_of(path: Path) -> Path:
     name.parent.mkdir(parents=True)
     write_json(name, {"settings": {"llm": HOSTILE}})
     build_graph(folder, dependency_type="resource")
-    evaluate(folder, llm="all")
+    evaluate(folder)
     return folder
 
 
@@ -178,7 +178,7 @@ def test_the_runs_of_an_item_and_every_column_are_shown(browser: Browser, tmp_pa
     known.write("m", 1, ())
     infer(known.folder, llm="offline", security=True)
     infer(known.folder, llm="offline", limit=40, trials=2)
-    evaluate(known.folder, llm="all")
+    evaluate(known.folder)
     path = tmp_path / "report.html"
     write_report(known.folder, out=path)
     shown = OpenedPage(browser, path)

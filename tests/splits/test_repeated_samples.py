@@ -16,7 +16,11 @@ def grouped(*labels: dict[str, Any]) -> list[list[Any]]:
     return sorted([member.id for member in group.members] for group in groups)
 
 
-A = label(1, [("Fetch", ["https://a.example"]), ("Edit Image", ["<node-0>", "brighter"])])
+A = label(
+    1,
+    [("Fetch", ["https://a.example"]), ("Edit Image", ["<node-0>", "brighter"])],
+    user_request="Request 1, please.",
+)
 
 
 @pytest.mark.parametrize(

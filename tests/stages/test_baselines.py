@@ -32,7 +32,7 @@ def evaluated(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder = first_items(root, name, place / name)
         for model in MODELS:
             infer(folder, llm=model, trials=2)
-        evaluate(folder, llm="all")
+        evaluate(folder)
     return place
 
 

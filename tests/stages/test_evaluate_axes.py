@@ -65,10 +65,10 @@ def test_trials_say_whether_the_same_plan_comes_again(folder: Path) -> None:
 def test_trials_that_are_gone_are_gone_from_the_scores(folder: Path) -> None:
     predict(folder, 0, [plan("a", "x")] * 4)
     predict(folder, 1, [plan("a", "x")] * 4)
-    evaluate(folder, llm="all")
+    evaluate(folder)
     assert metrics_of(folder)["stability"]["answer_agreement"]["value"] == 1.0
     shutil.rmtree(folder / "predictions/trials")
-    evaluate(folder, llm="all")
+    evaluate(folder)
     assert "stability" not in metrics_of(folder)
 
 

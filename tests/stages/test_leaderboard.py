@@ -35,7 +35,7 @@ def models(board: Board) -> list[tuple[str, str]]:
 
 
 def test_models_stand_side_by_side_strict_first(folder: Path) -> None:
-    evaluate(folder, llm="all")
+    evaluate(folder)
     board = leaderboard(folder)
     assert models(board) == [(name, kind) for name in ("acme/m", "poor") for kind in ("strict", "compat")]
     first, _, last, _ = board.rows
@@ -48,7 +48,7 @@ def test_models_stand_side_by_side_strict_first(folder: Path) -> None:
 
 
 def test_links_where_there_are_none_are_unknown(folder: Path) -> None:
-    evaluate(folder, llm="all")
+    evaluate(folder)
     assert [row.score("e-F1").value for row in leaderboard(folder, mode="compat").rows] == [None, None]
 
 
@@ -64,7 +64,7 @@ def test_evaluating_several_models_leaves_a_board_beside_the_metrics(folder: Pat
 
 
 def test_metrics_of_other_data_are_shown_with_a_warning(folder: Path) -> None:
-    evaluate(folder, llm="all")
+    evaluate(folder)
     predict(folder, "poor", 2)
     warnings = [line for line in leaderboard(folder).remarks if "warning" in line]
     assert each_has(warnings, "poor was scored with other predictions")
@@ -74,7 +74,7 @@ def test_metrics_of_other_data_are_shown_with_a_warning(folder: Path) -> None:
 
 
 def test_a_broken_metrics_file_is_named_and_left_out(folder: Path) -> None:
-    evaluate(folder, llm="all")
+    evaluate(folder)
     (folder / "metrics" / "broken.json").write_text("{")
     write_json(folder / "metrics" / "odd.json", {"overall_overall": {"strict": {"node_f1": 3}}})
     write_json(folder / "metrics" / "list.json", [1])
@@ -85,7 +85,7 @@ def test_a_broken_metrics_file_is_named_and_left_out(folder: Path) -> None:
 
 
 def test_a_file_of_the_published_evaluator_has_compat_numbers_only(folder: Path) -> None:
-    evaluate(folder, llm="all")
+    evaluate(folder)
     path = folder / "metrics" / "poor.json"
     groups = json.loads(path.read_text())
     del groups["overall_overall"]["strict"]
@@ -99,7 +99,7 @@ def test_cost_and_time_come_from_the_run(folder: Path) -> None:
     line = {"model": "acme/m", "role": "planner", "outcome": "answered", "seconds": 2.0, "cost": 0.01}
     lines = [{**line, "item": f'"{n}"'} for n in range(4)]
     write_json_lines(folder / "predictions" / "runs" / "acme__m" / "ledger.jsonl", lines)
-    evaluate(folder, llm="all")
+    evaluate(folder)
     first, second = leaderboard(folder, mode="strict", sort_by="cost").rows
     assert first.cost is not None and first.latency is not None
     assert first.cost.per_1000 == pytest.approx(10.0)
@@ -108,7 +108,7 @@ def test_cost_and_time_come_from_the_run(folder: Path) -> None:
 
 
 def test_published_rows_are_marked(folder: Path, root: Path) -> None:
-    evaluate(folder, llm="all")
+    evaluate(folder)
     with pytest.raises(UsageError, match="--published huggingface"):
         leaderboard(folder, with_published=True)
     named = leaderboard(folder, published="multimedia")
@@ -131,13 +131,13 @@ def test_published_rows_are_marked(folder: Path, root: Path) -> None:
     ],
 )
 def test_what_cannot_be_shown_is_one_line(folder: Path, options: dict[str, Any], told: str) -> None:
-    evaluate(folder, llm="all")
+    evaluate(folder)
     with pytest.raises(UsageError, match=told):
         leaderboard(folder, **options)
 
 
 def test_screen_and_suffix_choose_the_format(folder: Path, tmp_path: Path) -> None:
-    evaluate(folder, llm="all")
+    evaluate(folder)
     given = ("report", "--only", "leaderboard", "--data_dir", folder)
     for name, begins in (
         ("b.md", "## "),

@@ -63,7 +63,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_labels(folder, [{"id": name, "user_request": "r", **plan} for name, plan in gold.items()])
     for model, plans in PLANS.items():
         write_predictions(folder, model, plans)
-    evaluate(folder, llm="all", screen=SILENT)
+    evaluate(folder, screen=SILENT)
     run(folder)
     for model in ("twice", "astray"):
         run(folder, model)

@@ -48,7 +48,7 @@ def choose(kind: str, known: KnownTrials) -> dict[str, Any]:
 def test_a_lucky_first_trial_does_not_lead(kind: str, known: KnownTrials, tmp_path: Path) -> None:
     known.write_shares("lucky", 70, 50, 50)
     known.write_shares("steady", 60, 60, 60)
-    evaluate(known.folder, llm="all", **choose(kind, known))
+    evaluate(known.folder, **choose(kind, known))
     report = build_report([known.folder])
     assert report.decision is not None
     places = {place.name: place for place in report.decision.verdict.places}

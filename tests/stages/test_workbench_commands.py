@@ -27,7 +27,7 @@ def test_models_stand_side_by_side(folder: Path) -> None:
     right = lines_of(folder / "predictions/offline.json")
     half = [{**line, "function_calls": [], "outcome": "answered"} for line in right[: TASKS // 2]]
     write_lines(folder / "predictions/half.json", half)
-    evaluate(folder, llm="all")
+    evaluate(folder)
     board = leaderboard(folder)
     assert [row.model for row in board.rows] == ["half", "half", "offline", "offline"]
     strict, compat, first, _ = board.rows

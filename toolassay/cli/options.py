@@ -65,15 +65,18 @@ class CommandGroup(click.Group):
     """`click.Group`, except that its help shows the first paragraph of each command in full."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands with the first paragraph of each one's help."""
+        """Write the list of commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl(self.help_rows(ctx))
+
+    def help_rows(self, ctx: click.Context) -> list[tuple[str, str]]:
+        """Each command with the first paragraph of its help."""
         commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
-        rows = [
+        return [
             (name, " ".join((command.help or "").partition("\n\n")[0].split()))
             for name, command in commands.items()
             if command is not None
         ]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
 
 
 def typed() -> tuple[str, ...]:

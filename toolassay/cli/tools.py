@@ -60,6 +60,11 @@ class _Kinds(CommandGroup):
         entry = _published().get(cmd_name)
         return None if entry is None else entry.load()
 
+    def help_rows(self, ctx: click.Context) -> list[tuple[str, str]]:
+        """The help of each kind, which needs none of their commands."""
+        rows = [(importer.name, importer.help) for importer in importers()]
+        return rows + [(name, entry.help) for name, entry in _published().items()]
+
 
 def _published() -> dict[str, Entry]:
     return {name: entry for benchmark in benchmarks() for name, entry in benchmark.entries.importers.items()}
