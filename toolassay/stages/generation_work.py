@@ -461,34 +461,9 @@ def generation_work(
             screen.say(f"seed {seed}")
     offline = llm == "offline"
     sampled, left_out = _sampled_graph(graph, folder, values, offline=offline, say=screen.say)
-    cover = None if samples.cover is None else Cover(sampled, samples.cover, seed, tuple(rounds))
-    count = samples.number_of_samples or (
-        PUBLISHED_SAMPLES if cover is None else len(cover) * samples.at_least
-    )
-    sampler = Sampler(
-        sampled,
-        seed,
-        **wanted(samples.method, samples.tool_number, samples.shape_weights, samples.size_weights),
-        by_score=samples.by_score,
-        cover=cover,
-    )
-    if cover is not None:
-        _announce(cover, count, samples.at_least, screen.say)
-    for sentence in sampler.cuts():
-        screen.say(sentence)
-    wording = check_wording(writing.prompt, with_template=writing.prompt_template is not None)
+    sampler, count = _sampler(sampled, samples, seed, rounds, screen.say)
     is_seed = follows_seed(writing, graph, llm)
-    prompt = None
-    if not is_seed:
-        template = writing.prompt_template
-        prompt = BackInstructPrompt(
-            graph.library,
-            graph.dependency_type,
-            check=writing.check,
-            wording=wording,
-            template=None if template is None else read_template(template, REQUIRED),
-            values=values,
-        )
+    prompt = None if is_seed else _prompt(graph, writing, values)
     limit = run.model.max_tokens
     limited = {} if limit is None else without_default({MAX_TOKENS: limit}, PARAMETERS)
     parameters: dict[str, Any] = {**run.model.parameters, **limited}
@@ -504,15 +479,8 @@ def generation_work(
         "graph_sha256": graph_fingerprint(graph),
         **({"values_sha256": _hash(json.dumps(values, sort_keys=True))} if values else {}),
         **run.endpoint.settings,
-        **_unusual_settings(run, samples, writing, wording=wording, is_seed=is_seed),
+        **_unusual_settings(run, samples, writing, is_seed=is_seed),
     }
-    rewrite = writing.rewrite
-    if rewrite is None:
-        goes_back = bool(writing.critic) or (offline and _writes_by_rules(graph))
-        if is_seed:
-            rewrite = REWRITES
-        else:
-            rewrite = _REDRAWN if goes_back else 0
     force = run.choices.force
     settings = settings if force else _begun_with(run_folder, settings)
     return GenerationWork(
@@ -530,10 +498,58 @@ def generation_work(
         prompt=prompt,
         settings=settings,
         parameters=parameters,
-        rewrite=rewrite,
+        rewrite=_rewrites(writing, graph, is_seed=is_seed, offline=offline),
         is_foreign=_foreign(folder, settings, force=force),
         again=f" with --data_dir {shlex.quote(str(folder.path))}" if is_new else "",
     )
+
+
+def _sampler(
+    graph: ToolGraph,
+    samples: SampleSettings,
+    seed: int,
+    rounds: Sequence[Round],
+    say: Callable[[str], None],
+) -> tuple[Sampler, int]:
+    """What draws the samples, and their number; what it leaves out is said."""
+    cover = None if samples.cover is None else Cover(graph, samples.cover, seed, tuple(rounds))
+    count = samples.number_of_samples or (
+        PUBLISHED_SAMPLES if cover is None else len(cover) * samples.at_least
+    )
+    sampler = Sampler(
+        graph,
+        seed,
+        **wanted(samples.method, samples.tool_number, samples.shape_weights, samples.size_weights),
+        by_score=samples.by_score,
+        cover=cover,
+    )
+    if cover is not None:
+        _announce(cover, count, samples.at_least, say)
+    for sentence in sampler.cuts():
+        say(sentence)
+    return sampler, count
+
+
+def _prompt(graph: ToolGraph, writing: WritingSettings, values: RealValues) -> BackInstructPrompt:
+    """The prompt of a request that is written in one turn."""
+    template = writing.prompt_template
+    return BackInstructPrompt(
+        graph.library,
+        graph.dependency_type,
+        check=writing.check,
+        wording=check_wording(writing.prompt, with_template=template is not None),
+        template=None if template is None else read_template(template, REQUIRED),
+        values=values,
+    )
+
+
+def _rewrites(writing: WritingSettings, graph: ToolGraph, *, is_seed: bool, offline: bool) -> int:
+    """How often a problem goes back to the writer."""
+    if writing.rewrite is not None:
+        return writing.rewrite
+    if is_seed:
+        return REWRITES
+    return _REDRAWN if writing.critic or (offline and _writes_by_rules(graph)) else 0
 
 
 def _sampled_graph(
@@ -558,13 +574,14 @@ def _sampled_graph(
 
 
 def _unusual_settings(
-    run: RunSettings, samples: SampleSettings, writing: WritingSettings, *, wording: str, is_seed: bool
+    run: RunSettings, samples: SampleSettings, writing: WritingSettings, *, is_seed: bool
 ) -> dict[str, Any]:
     """The settings that a manifest has only where they differ from the default.
 
     A manifest of an earlier version, which lacks the options that came later, so continues.
     """
     structured = run.model.structured
+    wording = check_wording(writing.prompt, with_template=writing.prompt_template is not None)
     return {
         **({} if samples.by_score else {"by_score": False}),
         **({} if samples.cover is None else {"cover": samples.cover}),
