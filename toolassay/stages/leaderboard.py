@@ -346,21 +346,7 @@ def leaderboard(
         with suppress(UsageError):  # a file of the published evaluator has no axes
             axes = place.read(name)
             runs.append(axes)
-        if place.predictions is not None:
-            if standing.strict is None:
-                remarks.append(f"{name} has no strict scores: evaluate it again")
-            for changed, what in place.changed_since(name, standing.parts):
-                remarks.append(
-                    f"warning: {name} was scored with other {changed} than {what} has: evaluate it again"
-                )
-        if standing.strict is not None and standing.strict.asked:
-            why = f" ({standing.excluded})" if standing.excluded else ""
-            remarks.append(f"{name}: {standing.strict.asked}{why}: below the complete runs, without a rank")
-        if axes and axes.recall:
-            (recall, *_), k = axes.recall
-            remarks.append(
-                f"{name}: recall@{k} {percent(recall)} (tools of the gold that its requests showed)"
-            )
+        remarks += _remarks(place, name, standing, axes)
         standings[name] = standing
         if (found := outcomes_of(items_path(file), part)) is not None:
             outcomes[name] = found
@@ -452,6 +438,21 @@ def _not_ranked(standings: Mapping[str, Standing], outcomes: Mapping[str, Outcom
             yield f"{name} was not executed: run {as_called('execute', predictions=name)}"
         elif outcomes[name].note:
             yield f"{name}: {outcomes[name].note}"
+
+
+def _remarks(place: ScoredFolder, name: str, standing: Standing, axes: Axes | None) -> Iterator[str]:
+    """What a reader must know of the scores of a model."""
+    if place.predictions is not None:
+        if standing.strict is None:
+            yield f"{name} has no strict scores: evaluate it again"
+        for changed, what in place.changed_since(name, standing.parts):
+            yield f"warning: {name} was scored with other {changed} than {what} has: evaluate it again"
+    if standing.strict is not None and standing.strict.asked:
+        why = f" ({standing.excluded})" if standing.excluded else ""
+        yield f"{name}: {standing.strict.asked}{why}: below the complete runs, without a rank"
+    if axes and axes.recall:
+        (recall, *_), k = axes.recall
+        yield f"{name}: recall@{k} {percent(recall)} (tools of the gold that its requests showed)"
 
 
 def _signature(standings: Mapping[str, Standing]) -> Iterator[str]:

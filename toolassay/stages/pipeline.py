@@ -35,7 +35,7 @@ from toolassay.records.data_folder import DataFolder, find_file
 from toolassay.review.decision import FOLDER as REVIEWS
 from toolassay.runs.budget import Budget
 from toolassay.runs.ledger import FREE
-from toolassay.runs.settings import Limits, ModelSettings
+from toolassay.runs.settings import Limits, ModelSettings, RunSettings
 from toolassay.stages.check import Checked
 from toolassay.stages.evaluate import evaluate
 from toolassay.stages.generate import generate
@@ -169,29 +169,44 @@ def pipeline(
     if not released.levels["pass"]:
         screen.say(f"{WARNING}no model is run: {_worst(released)}")
         return Piped([], False)
+    run = RunSettings(ModelSettings(options=options), limits, command=command, screen=screen)
+    tested = _run_models(data_dir, llm, run, step, flags)
+    return replace(tested, complete=complete and tested.complete)
+
+
+def _run_models(
+    data_dir: str | Path, models: Sequence[str], run: RunSettings, step: _Steps, flags: str
+) -> Piped:
+    """Ask each model for plans, and score them; a model that cannot be asked is left out.
+
+    Raises:
+        ToolassayError: No model could be asked; the error of the first one.
+    """
+    folder = f"--data_dir {shlex.quote(str(data_dir))}"
     plans = default_benchmark().options
+    complete = True
     failures: dict[str, ToolassayError] = {}
-    for name in llm:
+    for name in models:
         step.command("infer", folder, f"--llm {name}", flags)
         try:
             inference = infer(
                 data_dir,
-                model=ModelSettings(name, options),
-                limits=limits,
+                model=replace(run.model, llm=name),
+                limits=run.limits,
                 own=plans.run(ask="plan"),
-                command=command,
-                screen=screen,
+                command=run.command,
+                screen=run.screen,
             )
             if not inference.written:
                 raise ToolassayError("no request has an answer", fix="see the messages above")
             complete = complete and inference.summary.complete
         except ToolassayError as error:
-            screen.say(f"{WARNING}{name} is left out: {error}")
+            run.screen.say(f"{WARNING}{name} is left out: {error}")
             failures[name] = error
     evaluations: list[FolderEvaluation] = []
-    for name in (name for name in llm if name not in failures):
+    for name in (name for name in models if name not in failures):
         step.command("evaluate", folder, f"--llm {name} --splits all")
-        evaluations += evaluate(data_dir, llm=[name], own=plans.scoring(splits=["all"]), screen=screen)
+        evaluations += evaluate(data_dir, llm=[name], own=plans.scoring(splits=["all"]), screen=run.screen)
     if not evaluations:
         raise next(iter(failures.values()))
     return Piped(evaluations, complete)
