@@ -227,17 +227,22 @@ def _written(owner: Any) -> tuple[tuple[str, Any, Any, Any], ...]:
     """Name, default, owner and annotation of every field or parameter."""
     if not isinstance(owner, type):
         return tuple(
-            (one.name, REQUIRED if one.default is one.empty else one.default, owner, one.annotation)
-            for one in inspect.signature(owner).parameters.values()
+            (
+                parameter.name,
+                REQUIRED if parameter.default is parameter.empty else parameter.default,
+                owner,
+                parameter.annotation,
+            )
+            for parameter in inspect.signature(owner).parameters.values()
         )
     return tuple(
         (
-            one.name,
-            one.default if one.default_factory is MISSING else one.default_factory(),
-            _home(owner, one.name),
-            one.type,
+            field.name,
+            field.default if field.default_factory is MISSING else field.default_factory(),
+            _home(owner, field.name),
+            field.type,
         )
-        for one in fields(owner)
+        for field in fields(owner)
     )
 
 
@@ -291,9 +296,9 @@ def declared_in(owner: Any, default: Any = None) -> Iterator[Declared]:
             yield replace(member.option, default=value)
         elif member.group is not None:
             given = value if isinstance(value, member.group) else None
-            for one in declared_in(member.group, given):
+            for declared in declared_in(member.group, given):
                 # What an optional object needs is needed only if something of it is given.
-                yield replace(one, default=None) if one.default is REQUIRED else one
+                yield replace(declared, default=None) if declared.default is REQUIRED else declared
         elif member.chosen is not None:
             yield from declared_of(member.chosen)
 

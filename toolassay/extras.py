@@ -111,7 +111,7 @@ def installed_extensions(
     Raises:
         UsageError: An installed one cannot be loaded, is of another class, or has the name of another.
     """
-    found: dict[str, Extension] = {_name_of(one): one for one in built_in}
+    extensions: dict[str, Extension] = {_name_of(one): one for one in built_in}
     form = "a subclass" if as_classes else "an instance of a subclass"
     for point in sorted(installed_entry_points(group), key=lambda point: point.name):
         try:
@@ -127,13 +127,13 @@ def installed_extensions(
                 f"{noun} '{point.name}' is registered as {point.value}, which is no {kind.__name__}",
                 fix=f"register {form}, or uninstall that package",
             )
-        if _name_of(extension) in found or _name_of(extension) in taken:
+        if _name_of(extension) in extensions or _name_of(extension) in taken:
             raise UsageError(
                 f"two {noun}s are called '{_name_of(extension)}'; one is {point.value}",
                 fix="rename it or uninstall that package",
             )
-        found[_name_of(extension)] = extension
-    return tuple(found.values())
+        extensions[_name_of(extension)] = extension
+    return tuple(extensions.values())
 
 
 def _name_of(extension: Any) -> str:

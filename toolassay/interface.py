@@ -90,6 +90,6 @@ def flat(stage: Callable[..., Any]) -> Callable[..., Any]:
                 positional.extend(made.pop(name, ()))
         return stage(*positional, **made)
 
-    names = ", ".join(dict.fromkeys(one.name for one in declared_in(stage)))
+    names = ", ".join(dict.fromkeys(declared.name for declared in declared_in(stage)))
     call.__doc__ = f"{inspect.getdoc(stage)}\n\nKeywords for the fields of the options objects: {names}."
     return call

@@ -175,23 +175,23 @@ def _help_all(count: int) -> click.Option:
 def parameters_of(options: Iterable[Declared]) -> Iterator[click.Parameter]:
     """The options of click; of two with one name the first."""
     seen = set[str]()
-    for one in options:
-        if one.name in seen:
+    for declared in options:
+        if declared.name in seen:
             continue
-        seen.add(one.name)
-        if one.option.positional:
+        seen.add(declared.name)
+        if declared.option.positional:
             yield click.Argument(
-                [one.name],
-                type=_Value(one),
-                nargs=-1 if one.is_repeated else 1,
-                required=one.default is REQUIRED,
-                metavar=one.option.metavar or None,
+                [declared.name],
+                type=_Value(declared),
+                nargs=-1 if declared.is_repeated else 1,
+                required=declared.default is REQUIRED,
+                metavar=declared.option.metavar or None,
             )
         else:
-            yield Flag(one)
-            for flag in one.option.old:
-                old = replace(one.option, name=flag.lstrip("-"), old=(), flags=(), hidden=True)
-                yield Flag(replace(one, option=old, default=None), one.name)
+            yield Flag(declared)
+            for flag in declared.option.old:
+                old = replace(declared.option, name=flag.lstrip("-"), old=(), flags=(), hidden=True)
+                yield Flag(replace(declared, option=old, default=None), declared.name)
 
 
 def typed_arguments(context: click.Context, function: Callable[..., Any]) -> dict[str, Any]:
@@ -233,7 +233,7 @@ def command(
             return function(**typed_arguments(click.get_current_context(), function))
 
         parameters = [*parameters_of(declared_in(function)), *more]
-        shown = sum(isinstance(one, Flag) and not one.hidden for one in parameters)
+        shown = sum(isinstance(parameter, Flag) and not parameter.hidden for parameter in parameters)
         if shown > FEW:
             parameters.append(_help_all(shown))
         help = settings.pop("help", None) or function.__doc__

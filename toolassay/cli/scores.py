@@ -265,11 +265,11 @@ def report_command(
             show("")
         print_table(table.terminal())
     by_note: dict[str, list[str]] = {}
-    for one in found.runs:
-        for axis, note in one.notes.items():
-            by_note.setdefault(f"{one.title}: {axis}: {note}", []).append(one.model)
+    for run in found.runs:
+        for axis, note in run.notes.items():
+            by_note.setdefault(f"{run.title}: {axis}: {note}", []).append(run.model)
     notes = [f"{', '.join(models)}, {note}" for note, models in by_note.items()]
-    regressions = [one.line for one in found.decision.regressions]
+    regressions = [regression.line for regression in found.decision.regressions]
     for line in [*regressions, *mark_lines(found.runs), *notes]:
         show(printable(line))
     for file in found.files:

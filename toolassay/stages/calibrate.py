@@ -76,7 +76,7 @@ def calibrate(
         for line, one in verdicts.items()
         if one.rubric is not None
     ]
-    found = Calibration(
+    calibration = Calibration(
         critic,
         labels.name,
         sha256_of(labels),
@@ -86,7 +86,7 @@ def calibrate(
         agreement(pairs),
         tuple(sorted({str(by) for gold in judged if (by := gold.record.get(LABELLED_BY))})),
     )
-    write_json(out / FILE, msgspec.to_builtins(found))
-    screen.table(found.table().markdown())
-    screen.show(f"{out / FILE}: {found.line}")
-    return found, complete
+    write_json(out / FILE, msgspec.to_builtins(calibration))
+    screen.table(calibration.table().markdown())
+    screen.show(f"{out / FILE}: {calibration.line}")
+    return calibration, complete

@@ -452,7 +452,7 @@ def check_into(
                 )
                 recipe, known = replace(recipe, solvers=files), replace(known, solved=worth.lines)
                 complete = complete and answered
-        found = CheckedPart(GateFunnel(names))
+        checked_part = CheckedPart(GateFunnel(names))
         origin = place.origin if place.releases else None
         task = CheckTask(labels.reader, recipe, writes=True, tries_repair=not repair, origin=origin)
         with (
@@ -460,12 +460,12 @@ def check_into(
             screen.progress("check", len(labels)) as advance,
         ):
             for part in checked_parts(labels, known, task, engine):
-                found.extend(part)
+                checked_part.extend(part)
                 write(part.lines)
                 for _ in range(part.funnel.total):
                     advance()
-        coverage, funnel = Coverage(graph, _left_out(folder, graph)), found.funnel
-        coverage.extend(found.coverage)
+        coverage, funnel = Coverage(graph, _left_out(folder, graph)), checked_part.funnel
+        coverage.extend(checked_part.coverage)
         settings = {
             "toolassay": __version__,
             "dependency_type": graph.dependency_type,
@@ -488,7 +488,7 @@ def check_into(
         draw_funnel(funnel.rows, place.path / FUNNEL_PICTURE)
         write_text(place.path / FUNNEL_PAGE, funnel_page(funnel, value["signature"]))
         write_json(place.path / FUNNEL, value)
-        _report(found, coverage, place, known_critics.values(), screen, is_repaired=repair)
+        _report(checked_part, coverage, place, known_critics.values(), screen, is_repaired=repair)
         return Checked(place.path, dict(funnel.levels), value, complete)
 
 

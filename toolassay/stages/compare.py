@@ -64,7 +64,9 @@ def compare(
         metrics=settings.metrics,
         resamples=settings.resamples,
         seed=settings.seed,
-        clusters={one.name: one.about.cluster for one in benchmarks() if one.about.cluster},
+        clusters={
+            benchmark.name: benchmark.about.cluster for benchmark in benchmarks() if benchmark.about.cluster
+        },
     )
     for note in result.notes:
         screen.say(f"{WARNING}{note.removeprefix(WARNING)}")

@@ -120,12 +120,17 @@ def evaluate(
 def _finish(
     folder: DataFolder, prediction_dir: str | Path, evaluations: Sequence[FolderEvaluation], screen: Screen
 ) -> None:
-    for one in evaluations:
+    for folder_evaluation in evaluations:
         place = prediction_folder(folder.path, Path(prediction_dir))
         if (place / "executions").is_dir():
             from toolassay.stages.execute import judge_agent
 
-            judge_agent(folder, prediction_file(folder.path, place.absolute(), one.llm), one.path, screen)
+            judge_agent(
+                folder,
+                prediction_file(folder.path, place.absolute(), folder_evaluation.llm),
+                folder_evaluation.path,
+                screen,
+            )
     if evaluations and (board := keep_leaderboard(folder.path, prediction_dir, evaluations[0].path.parent)):
         screen.say(f"leaderboard: {board}")
     for evaluation in evaluations:

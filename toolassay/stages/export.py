@@ -263,7 +263,7 @@ def _style(form: ChatForm, results: ResultForm, to: ExportFormat) -> ChatStyle:
             fix=f"run {as_called('execute', wrong_calls='SHARE')}, then use --results executed",
         )
     if form.recoveries and not to.shows_refusals:
-        names = [one.name for one in formats() if one.shows_refusals]
+        names = [export_format.name for export_format in formats() if export_format.shows_refusals]
         raise UsageError(
             f"--recoveries needs chats, and '{to.name}' has rows", fix=f"use --to {' or '.join(names)}"
         )

@@ -428,7 +428,7 @@ def _counted(
     checked = read_gates(folder.path / GATES)
     ran = {one.id for one in checked if one.level == "pass" and one.gates.get(ExecutionGate.name) == "pass"}
     executions = read_executions(folder.path / EXECUTIONS)
-    simulated = sum(one.id in ran and one.executor == SIMULATOR for one in executions)
+    simulated = sum(execution.id in ran and execution.executor == SIMULATOR for execution in executions)
     rounds = recorded_rounds(folder)
     return MadeSet(
         rounds[-1].end or 0,
@@ -458,8 +458,8 @@ def publishable(calibrations: Sequence[Calibration]) -> Interval | None:
     It holds as far as the set is like the labelled samples.
     """
     shares = []
-    for one in calibrations:
-        last = one.agreement[-1]
+    for calibration in calibrations:
+        last = calibration.agreement[-1]
         if last.both_yes + last.people_no:
             shares.append(proportion_interval(last.both_yes, last.both_yes + last.people_no))
     return min(shares, key=lambda share: share.low or 0, default=None)

@@ -140,15 +140,23 @@ _CONFUSIONS = 5
 def _verdict_of_all(folders: Sequence[ScoredFolder], seed: int) -> Verdict:
     """The verdict over all items of all folders."""
     none = "There is no verdict over all data folders."
-    by_plan = [one.title for one in folders if one.can_execute and not one.is_executed]
-    if by_plan and any(one.is_executed for one in folders):
+    by_plan = [
+        scored_folder.title
+        for scored_folder in folders
+        if scored_folder.can_execute and not scored_folder.is_executed
+    ]
+    if by_plan and any(scored_folder.is_executed for scored_folder in folders):
         mixed = f"Outcomes and plans are not ranked together: execute those of {', '.join(by_plan)}."
         return Verdict("", (), [f"{none} {mixed}"])
-    everywhere = [name for name in folders[0].contenders if all(name in one.contenders for one in folders)]
+    everywhere = [
+        name
+        for name in folders[0].contenders
+        if all(name in scored_folder.contenders for scored_folder in folders)
+    ]
     if not everywhere:
         missing = "No model has items in every data folder: there is no verdict over all of them."
         return Verdict("", (), [missing])
-    scores = [one.ranked_by[0] for one in folders]
+    scores = [scored_folder.ranked_by[0] for scored_folder in folders]
     for folder, score in zip(folders, scores, strict=True):
         if lacking := [name for name in everywhere if score not in folder.tables[name].metrics]:
             again = f"{folder.title}: the items of {min(lacking)} lack the score {score}: evaluate it again."
@@ -157,7 +165,7 @@ def _verdict_of_all(folders: Sequence[ScoredFolder], seed: int) -> Verdict:
     name = scores[0] if len(set(scores)) == 1 else "right"
     contenders = []
     for model in everywhere:
-        parts = [one.contenders[model] for one in folders]
+        parts = [scored_folder.contenders[model] for scored_folder in folders]
         tables = [
             replace(table, metrics=(name,), scores=table.columns([score]))
             for one, score in zip(parts, scores, strict=True)
@@ -195,7 +203,9 @@ def _folder_report(
         # Without its tools, the scores are not those of the model.
         nothing = Measured(NOTHING, 0, TOOLS_MISSING.note) if run.mark == TOOLS_MISSING else None
         checks = [
-            check(one, nothing or measured[one.quantity]) for one in requirements if not run.is_baseline
+            check(requirement, nothing or measured[requirement.quantity])
+            for requirement in requirements
+            if not run.is_baseline
         ]
         warnings = list(_warnings(folder, run, places))
         place = by_model.get(run.model)
@@ -207,7 +217,7 @@ def _folder_report(
     instead = "" if score == folder.ranked_by[0] else score.replace("_f1", " F1").replace("_", " ")
     if instead:
         measure = f"mean {instead} (no {noun} is entirely right)"
-    said = sentences(places, {one.name: one for one in reports}, noun=noun, measure=measure)
+    said = sentences(places, {report.name: report for report in reports}, noun=noun, measure=measure)
     if not places:
         said = ["No model has a file of items: run toolassay evaluate."]
     verdict = Verdict(score, places, [*said, *_basis(folder)], instead, is_by_outcome=folder.is_executed)
@@ -294,7 +304,7 @@ def regressions(folder: ScoredFolder, page: FolderPage, baseline: str, *, seed: 
             note = made.models[0].basis
         resisted = [(one.score, one.n) if one else (NOTHING, 0) for one in (attacks, run.security)]
         gap, p = compare_shares(*resisted[0], *resisted[1])
-        *by_score, p = holm([*(one.p for one in compared), p])
+        *by_score, p = holm([*(score_comparison.p for score_comparison in compared), p])
         tested = zip(compared, by_score, strict=True)
         results = [(one.metric, one.difference, p, one.n) for one, p in tested if one.n]
         results = results or [(scores[0], NOTHING, None, 0)]
@@ -416,7 +426,9 @@ def build_report(
     given = [data_dir] if isinstance(data_dir, str | Path) else list(data_dir)
     llm, seed = settings.llm, settings.seed
     wanted = [llm] if isinstance(llm, str) else list(dict.fromkeys(llm))
-    found = [place for one in dict.fromkeys(map(Path, given)) for place in _places(one, wanted, settings)]
+    found = [
+        place for folder in dict.fromkeys(map(Path, given)) for place in _places(folder, wanted, settings)
+    ]
     names = Counter(place.name for place, _ in found)
     places = [
         place if names[place.name] == 1 else replace(place, name=place.folder.path.as_posix())
@@ -467,7 +479,9 @@ def build_report(
     contents = []
     with screen.progress("reading predictions", sum(len(folder.runs) for folder in folders)) as advance:
         for folder in folders:
-            content, lacking = _page_folder(folder, counts_calls=any(one.tool for one in requirements))
+            content, lacking = _page_folder(
+                folder, counts_calls=any(requirement.tool for requirement in requirements)
+            )
             contents.append(content)
             remarks += lacking
             for _ in folder.runs:
@@ -480,9 +494,9 @@ def build_report(
     if settings.baseline is not None:
         base = str(settings.baseline)
         compared = [
-            one
+            regression
             for folder, page in zip(folders, contents, strict=True)
-            for one in regressions(folder, page, base, seed=seed)
+            for regression in regressions(folder, page, base, seed=seed)
         ]
         decision = replace(decision, regressions=compared)
     pages = [
@@ -585,7 +599,7 @@ def _written(built: AxesReport, out: Path) -> Iterator[Path]:
         return
     out.mkdir(parents=True, exist_ok=True)
     write_json(out / DECISION, decision.to_json())
-    write_json(out / NUMBERS, {"toolassay": __version__, "runs": [one.to_json() for one in runs]})
+    write_json(out / NUMBERS, {"toolassay": __version__, "runs": [run.to_json() for run in runs]})
     write_text(out / TABLE, csv_table(runs))
     for name in PICTURES:
         draw_scoreboard(decision.folders, out / name)

@@ -108,14 +108,14 @@ def published_score(path: Path) -> SecurityScore:
     Raises:
         UsageError: the file does not exist, or a line is malformed.
     """
-    found: dict[str, AttackLine] = {}
+    attack_lines: dict[str, AttackLine] = {}
     fix = f"write it with {as_called('infer', security='published', judge='MODEL')}"
     for number, value in read_json_lines(path, fix=fix):
         line = record_of(value, AttackLine, file=path, line=number, fix=fix)
-        if line.id in found:
+        if line.id in attack_lines:
             raise UsageError(f"duplicate prompt {line.id!r}", file=path, line=number, fix=fix)
-        found[line.id] = line
-    return security_score(line.grades for line in found.values())
+        attack_lines[line.id] = line
+    return security_score(line.grades for line in attack_lines.values())
 
 
 @dataclass(frozen=True)

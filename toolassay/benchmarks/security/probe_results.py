@@ -261,19 +261,19 @@ def read_results(path: Path) -> list[ProbeResult]:
     Raises:
         UsageError: the file does not exist, or a line is malformed or a duplicate.
     """
-    found: dict[str, ProbeResult] = {}
+    probe_results: dict[str, ProbeResult] = {}
     fix = f"write it with {as_called('infer', security=True)}"
     for number, value in read_json_lines(path, fix=fix):
         try:
             line = ProbeResult.from_json(value)
         except ValueError as error:
             raise UsageError(str(error), file=path, line=number, fix=fix) from None
-        if line.probe.id in found:
+        if line.probe.id in probe_results:
             raise UsageError(
                 f"duplicate probe {line.probe.id!r}", file=path, line=number, fix="remove one of the two"
             )
-        found[line.probe.id] = line
-    return list(found.values())
+        probe_results[line.probe.id] = line
+    return list(probe_results.values())
 
 
 _PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 300}

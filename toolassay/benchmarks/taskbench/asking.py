@@ -246,7 +246,7 @@ class CallItems(ItemWork[Request]):
             else None,
             steps=end.steps,
             calls=len(executed_calls),
-            refused_calls=sum(one.error is not None for one in executed_calls),
+            refused_calls=sum(executed_call.error is not None for executed_call in executed_calls),
             cut_off=end.is_cut_off and not executed_calls,
             limit=limit or "",
             states=states,

@@ -214,11 +214,11 @@ def _runs_of(
     trial: Trial, chosen: Sequence[Task], tasks: Sequence[Task], unknown: list[str]
 ) -> list[TaskRun]:
     """The chosen tasks in a trial; `unknown` receives the ids that no task has."""
-    found = read_predictions(trial.output, tasks, unknown=unknown)
+    predictions = read_predictions(trial.output, tasks, unknown=unknown)
     others = RunOutcomes(trial.run_folder, lambda journal, one: entry_of(journal, one).outcome)
     runs = []
     for task in chosen:
-        outcome, result = found.get(task.id) or (others.outcome(task), None)
+        outcome, result = predictions.get(task.id) or (others.outcome(task), None)
         if result is None or not is_scored(outcome):
             result = TaskResult(task.query, (), NOT_RUN)
         runs.append(TaskRun(outcome, result))

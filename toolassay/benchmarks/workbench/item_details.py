@@ -73,14 +73,14 @@ def task_answers(
                 calls = result.calls
                 verdict = None if judge is None else judge.verdict(calls, task.answer, error=error)
                 entry = journal.entry(task.id, AgentEntry)
-                made = trajectory_of(entry.messages, form)
+                trajectory = trajectory_of(entry.messages, form)
                 gold = _calls(task.answer, toolset)
                 called = _calls(result.calls, toolset)
                 sections = []
                 figures = None
-                if made.steps:
-                    steps = [_step(call, toolset) for call in made.calls]
-                    figures = TrajectoryFigures.of(steps, gold, made.steps)
+                if trajectory.steps:
+                    steps = [_step(call, toolset) for call in trajectory.calls]
+                    figures = TrajectoryFigures.of(steps, gold, trajectory.steps)
                     sections.append(figures.section("Calls and what came back", steps))
                 if verdict is not None and (verdict.unwanted or verdict.missing):
                     sections.append(_changes(verdict))

@@ -255,10 +255,10 @@ def _table_difference(table: Layout, before: Sandbox, after: Sandbox) -> TableDi
         query += f" ORDER BY {', '.join(map(quoted, table.key))}"
     old, now = (sandbox.connection.execute(query).fetchall() for sandbox in (before, after))
     if not table.key:  # only how often each content occurs is compared
-        found = Counter(now)
-        found.subtract(old)
-        new = [_by_column(table, cells) for cells in (+found).elements()]
-        return TableDifference(list((-found).elements()), new)
+        counter = Counter(now)
+        counter.subtract(old)
+        new = [_by_column(table, cells) for cells in (+counter).elements()]
+        return TableDifference(list((-counter).elements()), new)
     earlier, later = ({row[:width]: row[width:] for row in rows} for rows in (old, now))
     changed = [
         CellChange(table.id_of(cells), column, was.get(column), present.get(column))

@@ -323,8 +323,8 @@ def rerun_lines(
         except ModelError as error:
             return AgentEntry(outcome=error.outcome, error=str(error))
         changed += ask.unlike > 0
-        found: AgentEntry = made
-        return found
+        agent_entry: AgentEntry = made
+        return agent_entry
 
     with recorded.screen.progress("read", len(tasks)) as advance:
         for task in tasks:

@@ -93,9 +93,9 @@ def find_name(text: str, candidates: Sequence[Workflow], nothing: str) -> NameMa
         (_without_marks, f"read as the name: {text[:100]!r}"),
     ):
         wanted = read(text.strip())
-        found = [workflow for name, workflow in choices if read(name) == wanted]
-        if len(found) == 1:
-            return NameMatch(True, found[0], note)
+        workflows = [workflow for name, workflow in choices if read(name) == wanted]
+        if len(workflows) == 1:
+            return NameMatch(True, workflows[0], note)
     return NameMatch(False)
 
 

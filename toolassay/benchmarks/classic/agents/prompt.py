@@ -136,7 +136,7 @@ def _fields(message: Mapping[str, Any], *templates: str) -> dict[str, str] | Non
     """What fills the first of the templates that a message was made of, with a secret in it or without."""
     wordings = (with_reference(template(name), secret) for name in templates for secret in ("", "$reference"))
     return next(
-        (found for wording in wordings if (found := fields_of(wording, _text(message))) is not None), None
+        (fields for wording in wordings if (fields := fields_of(wording, _text(message))) is not None), None
     )
 
 

@@ -103,8 +103,8 @@ def message_outcomes(
 def by_message(judged: Sequence[MessageOutcome]) -> list[list[MessageOutcome]]:
     """The trials of each message, in the given order."""
     found: dict[str, list[MessageOutcome]] = {}
-    for one in judged:
-        found.setdefault(one.example.id, []).append(one)
+    for message_outcome in judged:
+        found.setdefault(message_outcome.example.id, []).append(message_outcome)
     return list(found.values())
 
 
@@ -129,10 +129,12 @@ def accuracy(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
     """
     import numpy as np
 
-    outcomes = dict(sorted(Counter(one.outcome for one in judged).items()))
-    cut = {one.conversation for one in judged if not is_scored(one.outcome)}
-    judged = [one for one in judged if is_scored(one.outcome)]
-    failed = {one.conversation for one in judged if not one.right}
+    outcomes = dict(sorted(Counter(message_outcome.outcome for message_outcome in judged).items()))
+    cut = {
+        message_outcome.conversation for message_outcome in judged if not is_scored(message_outcome.outcome)
+    }
+    judged = [message_outcome for message_outcome in judged if is_scored(message_outcome.outcome)]
+    failed = {message_outcome.conversation for message_outcome in judged if not message_outcome.right}
     messages = by_message(judged)
     firsts = {unit[0].example.conversation: unit[0].example.id for unit in reversed(messages)}
 
@@ -172,9 +174,13 @@ def none_quality(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
         chosen though a workflow is correct) and `wrong_starts` (a workflow was started though another is
         correct), each also as a share of the messages it could have happened to.
     """
-    unlabelled = [one for one in judged if one.wanted is None]
-    labelled = [one for one in judged if one.wanted is not None]
-    chosen = [one for one in judged if one.answered and one.choice is None]
+    unlabelled = [message_outcome for message_outcome in judged if message_outcome.wanted is None]
+    labelled = [message_outcome for message_outcome in judged if message_outcome.wanted is not None]
+    chosen = [
+        message_outcome
+        for message_outcome in judged
+        if message_outcome.answered and message_outcome.choice is None
+    ]
     hits = sum(one.right for one in chosen)
     false = sum(one.choice is not None for one in unlabelled)
     missed = len(chosen) - hits
@@ -225,13 +231,13 @@ def workflow_table(judged: Sequence[MessageOutcome], data: ClassicData) -> dict[
     accepted: Counter[str] = Counter()
     support: Counter[str] = Counter()
     right: Counter[str] = Counter()
-    for one in judged:
-        if one.choice is not None:
-            chosen[one.choice] += 1
-            accepted[one.choice] += one.right
-        if one.wanted is not None:
-            support[one.wanted] += 1
-            right[one.wanted] += one.right
+    for message_outcome in judged:
+        if message_outcome.choice is not None:
+            chosen[message_outcome.choice] += 1
+            accepted[message_outcome.choice] += message_outcome.right
+        if message_outcome.wanted is not None:
+            support[message_outcome.wanted] += 1
+            right[message_outcome.wanted] += message_outcome.right
     phrasings = phrasings_of(judged)
     return {
         flow.id: {
@@ -286,7 +292,14 @@ def confusion(judged: Sequence[MessageOutcome]) -> list[dict[str, Any]]:
     """
     names = ("domain", "wanted", "chosen", "outcome", "right")
     pairs = Counter(
-        (one.example.domain, one.wanted or "", one.choice or "", one.outcome, one.right) for one in judged
+        (
+            message_outcome.example.domain,
+            message_outcome.wanted or "",
+            message_outcome.choice or "",
+            message_outcome.outcome,
+            message_outcome.right,
+        )
+        for message_outcome in judged
     )
     rows = ({**dict(zip(names, pair, strict=True)), "count": count} for pair, count in sorted(pairs.items()))
     return [{**row, "wanted": row["wanted"] or None, "chosen": row["chosen"] or None} for row in rows]
@@ -315,7 +328,7 @@ def stability(
         without a choice agrees with no other. A run without an answer is left out, and so is its conversation
         in that trial.
     """
-    trials = len({one.trial for one in judged})
+    trials = len({message_outcome.trial for message_outcome in judged})
     found: dict[str, Any] = {"trials": trials}
     if trials > 1:
         messages = [unit for unit in by_message(judged) if any(map(_has_run, unit))]
@@ -332,7 +345,9 @@ def stability(
         )
     return {
         **found,
-        "phrasing": phrasing_sensitivity([one for one in judged if is_scored(one.outcome)]),
+        "phrasing": phrasing_sensitivity(
+            [message_outcome for message_outcome in judged if is_scored(message_outcome.outcome)]
+        ),
         "order": _order(others) if others else None,
     }
 
@@ -349,7 +364,11 @@ def pairs_of_orders(
 
     Orders are compared by the name in the rows.
     """
-    first = {(one.example.id, one.trial): one for one in main if _has_run(one)}
+    first = {
+        (message_outcome.example.id, message_outcome.trial): message_outcome
+        for message_outcome in main
+        if _has_run(message_outcome)
+    }
     found = ((first.get((one.example.id, one.trial)), one) for one in chain.from_iterable(others))
     return [(one, other) for one, other in found if one and _has_run(other) and one.order != other.order]
 
@@ -382,13 +401,13 @@ def _conversations(judged: Sequence[MessageOutcome]) -> list[list[MessageOutcome
     which a message was not run are left out.
     """
     found: dict[str, dict[int, MessageOutcome]] = defaultdict(dict)
-    cut = {one.conversation for one in judged if not _has_run(one)}
-    for one in judged:
-        if one.conversation in cut:
+    cut = {message_outcome.conversation for message_outcome in judged if not _has_run(message_outcome)}
+    for message_outcome in judged:
+        if message_outcome.conversation in cut:
             continue
-        before = found[one.example.conversation].get(one.trial)
+        before = found[message_outcome.example.conversation].get(message_outcome.trial)
         if before is None or before.right:
-            found[one.example.conversation][one.trial] = one
+            found[message_outcome.example.conversation][message_outcome.trial] = message_outcome
     return [list(trials.values()) for trials in found.values()]
 
 
@@ -412,9 +431,13 @@ def cost(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
         `usd_per_conversation`, `messages_of_unknown_cost` (left out of the means), `prompt_tokens`,
         `completion_tokens`. A message counts once per trial. None if no row has the value.
     """
-    known = [one for one in judged if one.row is not None and one.row.cost is not None]
+    known = [
+        message_outcome
+        for message_outcome in judged
+        if message_outcome.row is not None and message_outcome.row.cost is not None
+    ]
     usd = _sum(known, lambda row: row.cost)
-    runs = [one for one in judged if one.row is not None]
+    runs = [message_outcome for message_outcome in judged if message_outcome.row is not None]
     conversations = {one.conversation for one in known}
     per_message = share(usd, len(known))
     return {
@@ -430,8 +453,12 @@ def cost(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
 
 
 def _sum(judged: Sequence[MessageOutcome], value: Callable[[PredictionRow], float | None]) -> float | None:
-    found = [number for one in judged if one.row is not None and (number := value(one.row)) is not None]
-    return fsum(found) if found else None
+    numbers = [
+        number
+        for message_outcome in judged
+        if message_outcome.row is not None and (number := value(message_outcome.row)) is not None
+    ]
+    return fsum(numbers) if numbers else None
 
 
 _FAILURES = ("context overflow", "provider error", "budget stop", "not run")
@@ -447,10 +474,10 @@ def latency(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
         `first_token_p95` (of streamed answers); `over_60_s` (left out of the published latency); `timeouts`,
         `failures` (runs without an answer, including time-outs) and `failure_share`.
     """
-    rows = [one.row for one in judged if one.row is not None]
+    rows = [message_outcome.row for message_outcome in judged if message_outcome.row is not None]
     times = array("d", (row.seconds for row in rows if row.seconds is not None))
     first = array("d", (time for row in rows if (time := row.first_token_seconds) is not None))
-    failures = [one for one in judged if one.outcome in _FAILURES]
+    failures = [message_outcome for message_outcome in judged if message_outcome.outcome in _FAILURES]
     return {
         "timed": len(times),
         "mean": fsum(times) / len(times) if times else None,
@@ -488,14 +515,16 @@ def strict_metrics(
         `axis -> domain:<id> -> numbers`, `workflows`, `confusion`, and `notes` (the reason for each number
         that is None).
     """
-    judged = [one for one in every if is_scored(one.outcome)]
+    judged = [message_outcome for message_outcome in every if is_scored(message_outcome.outcome)]
     pairs = pairs_of_orders(judged, others)
     table = workflow_table(judged, data)
-    domains = [None, *sorted({one.example.domain for one in every})]
+    domains = [None, *sorted({message_outcome.example.domain for message_outcome in every})]
     axes: dict[str, dict[str, Any]] = {"cost": {}, "latency": {}, "accuracy": {}, "stability": {}}
     for domain in domains:
         name = f"domain:{domain or 'all'}"
-        these = [one for one in every if domain in (None, one.example.domain)]
+        these = [
+            message_outcome for message_outcome in every if domain in (None, message_outcome.example.domain)
+        ]
         axes["cost"][name], axes["latency"][name] = cost(these), latency(these)
         axes["accuracy"][name] = {**accuracy(these), "macro_f1": macro_f1(table, domain)}
         between = [pair for pair in pairs if domain in (None, pair[0].example.domain)]
@@ -506,10 +535,10 @@ def strict_metrics(
     )
     return {
         "n_messages": len(messages),
-        "n_conversations": len({one.example.conversation for one in every}),
+        "n_conversations": len({message_outcome.example.conversation for message_outcome in every}),
         "n_rows": len(every),
-        "n_right": sum(one.right for one in judged),
-        "trials": len({one.trial for one in every}),
+        "n_right": sum(message_outcome.right for message_outcome in judged),
+        "trials": len({message_outcome.trial for message_outcome in every}),
         **AskedCounts.of(outcomes).to_json(),
         "outcomes": dict(sorted(outcomes.items())),
         **axes,

@@ -47,8 +47,8 @@ def system_prompt(sandbox: Sandbox, agent: str, tools: Sequence[WorkplaceTool], 
 
 def moment_of(system: str) -> datetime | None:
     """The current time, to the minute, in a system prompt for the published tools; None in any other text."""
-    found = _MOMENT.match(system)
-    return datetime.strptime(found[1], "%Y-%m-%d, %H:%M") if found else None
+    match = _MOMENT.match(system)
+    return datetime.strptime(match[1], "%Y-%m-%d, %H:%M") if match else None
 
 
 _OBSERVATION = "Observation: "

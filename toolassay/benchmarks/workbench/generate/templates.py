@@ -192,7 +192,7 @@ def _push_back(draft: Draft) -> Calls:
     some = draft.rng.pick(draft.tables.future_events())
     day = draft.day("day", start(some).date())
     draft.gaps["person"] = person_of(text(some, "participant_email"))
-    same = (one["participant_email"] == some["participant_email"] for one in draft.tables.events_on(day))
+    same = (row["participant_email"] == some["participant_email"] for row in draft.tables.events_on(day))
     first = draft.tables.events_on(day)[list(same).index(True)]
     later = start(first) + timedelta(minutes=_DELAYS[draft.pick("delay", _DELAYS)])
     draft.require(draft.tables.is_free(later, int(text(first, "duration")), but=first))
@@ -307,16 +307,16 @@ def _hand_over_one(draft: Draft) -> Calls:
 @template(Mix(1, 1, 8), _CRM)
 def _hand_over_leads(draft: Draft) -> Calls:
     (person, to), product = draft.two("person", "to", SALES), draft.product()
-    found = [lead for lead in draft.tables.leads(person) if lead["product_interest"] == product]
-    return update_customers(found, "assigned_to_email", address(to))
+    leads = [lead for lead in draft.tables.leads(person) if lead["product_interest"] == product]
+    return update_customers(leads, "assigned_to_email", address(to))
 
 
 @template(Mix(none=0, one=2, many=8), _CRM)
 def _hand_over_stages(draft: Draft) -> Calls:
     (person, to), stages = draft.two("person", "to", SALES), draft.two("first", "second", STATUSES)
     owned = draft.tables.customers(assigned_to_email=address(person), product_interest=draft.product())
-    found = [customer for customer in owned if customer["status"] in stages]
-    return update_customers(found, "assigned_to_email", address(to))
+    customers = [customer for customer in owned if customer["status"] in stages]
+    return update_customers(customers, "assigned_to_email", address(to))
 
 
 @template(Mix(2, 5, 3), _CRM)
@@ -332,8 +332,8 @@ def _give_up(draft: Draft) -> Calls:
     product = draft.product()
     limit = draft.days_ago(20, 59, "limit")
     proposals = draft.tables.customers(status="Proposal", product_interest=product)
-    found = [customer for customer in proposals if text(customer, "last_contact_date") < str(limit)]
-    return update_customers(found, "status", "Lost")
+    customers = [customer for customer in proposals if text(customer, "last_contact_date") < str(limit)]
+    return update_customers(customers, "status", "Lost")
 
 
 def send(person: str, subject: str, body: str) -> WorkbenchCall:

@@ -210,12 +210,12 @@ class ResultFile:
         >>> ResultFile(Path("gpt-4_all_2024-03-21_15-21-12.csv.gz"), "").model
         'gpt-4'
         """
-        return found["model"] if (found := _NAME.fullmatch(self.stem)) else self.stem
+        return match["model"] if (match := _NAME.fullmatch(self.stem)) else self.stem
 
     @property
     def tool_selection(self) -> str | None:
         """`all` or `domains`, taken from the file name; None if it contains neither."""
-        return found["setting"] if (found := _NAME.fullmatch(self.stem)) else None
+        return match["setting"] if (match := _NAME.fullmatch(self.stem)) else None
 
     @property
     def task_version(self) -> str:

@@ -109,10 +109,10 @@ def search_emails(sandbox: Sandbox, query: Any = "", date_min: Any = None, date_
 
 
 def _day(sandbox: Sandbox, text: Any) -> date:
-    found = parse_moment(text, sandbox.now)
-    if found is None:
+    moment = parse_moment(text, sandbox.now)
+    if moment is None:
         raise ToolFailure(f"not a day: {text!r}; write YYYY-MM-DD")
-    return found.date()
+    return moment.date()
 
 
 def _is_address(text: Any) -> bool:
