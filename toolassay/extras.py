@@ -117,6 +117,7 @@ def installed_extensions(
         try:
             extension = point.load()
         except Exception as error:
+            # Importing another package can raise anything.
             raise UsageError(
                 f"{noun} '{point.name}' is registered as {point.value} but cannot be loaded: {error}",
                 fix="fix or uninstall that package",

@@ -14,7 +14,9 @@ from toolassay.tools.argument_schemas import (
 from toolassay.tools.library import Parameter
 from toolassay.tools.type_names import read_type
 
+# Values of one argument. Further ones of a longer list are dropped.
 _MOST = 24
+# One value: "New Zealand" and "in_stock"; not "a|b", "{id}" or a text of more than 60 characters.
 _ITEM = re.compile(r"[^|{}\n]{1,60}")
 # "one of: red, blue" and "options: a, b", but not "optional: a".
 _CHOICE = re.compile(

@@ -231,6 +231,7 @@ def declared_place(parameter: Parameter) -> ValuePlace:
     return replace(slot, choices=slot.choices or listed)
 
 
+# Fixed, not today, so that a seed draws the same days whenever it runs.
 _FIRST_DAY = date(2026, 1, 5)
 _FORMATS: Mapping[str, Callable[[Random, int], str]] = {
     "date": lambda rng, number: _day(rng),

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 
 __all__ = ["About", "SimpleBenchmark", "SimpleItem"]
 
+# Tokens of an answer, as in TaskBench and WorkBench. A longer one is cut off.
 DEFAULT_TOKENS = 2000
 
 

@@ -132,6 +132,7 @@ def markdown_escaped(text: str, *, keep_markup: bool = False) -> str:
     return _MARKDOWN_SPECIAL.sub(r"\\\1", printable(text))
 
 
+# Characters that LaTeX does not print as they are, and what prints them.
 _LATEX_SPECIAL = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",

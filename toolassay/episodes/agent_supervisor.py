@@ -63,6 +63,7 @@ def _end_descendants(*_: int | FrameType | None) -> None:
                 if parent == os.getpid():
                     os.kill(int(stat_file.parent.name), signal.SIGKILL)
                     is_left = True
+        # The child's status may have been read already.
         with suppress(ChildProcessError):
             if is_left:
                 os.waitpid(-1, 0)

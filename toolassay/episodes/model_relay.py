@@ -219,6 +219,7 @@ class ModelRelay:
                 return Response(error.body, error.status, headers)
             return _refused(error.status or 502, str(error), headers)
         except Exception as error:
+            # Else the agent would get a bare status 500, without the reason.
             return _refused(502, str(error))
         return Response(sent.answer, headers={"Content-Type": sent.type})
 

@@ -423,6 +423,7 @@ async def _limit(ended: Callable[[], bool], relay: ModelRelay, calls: ToolSessio
 
 async def _kept(stream: asyncio.StreamReader, into: bytearray, most: int | None = None) -> None:
     """Read a stream to its end, or until it has more than an answer may have; keep the last `most` bytes."""
+    # The pipe of a killed process may break; what it wrote before counts.
     with contextlib.suppress(OSError):
         while chunk := await stream.read(2**16):
             into += chunk

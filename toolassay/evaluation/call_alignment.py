@@ -13,6 +13,7 @@ from math import comb, prod
 from toolassay.metrics.f1 import best_assignment, shared_count
 from toolassay.plans.normalised_plan import REFERENCE, Argument, Plan
 
+# In place of a position: no position is negative, so it can be in an array of positions.
 UNMATCHED = -1
 _MOST_SELECTIONS = 64  # bounds the combinatorial number of comparisons per item
 

@@ -12,6 +12,7 @@ OVERALL = "overall"
 OVERALL_GROUP = f"{OVERALL}_{OVERALL}"
 """Key of the group of all samples in a metrics file."""
 SPLITS = (OVERALL, *SHAPES)
+# 1 to 10 as in the published evaluation. With `SPLITS` they are 44 groups, which fit into the bits of a word.
 SIZES = (OVERALL, *(str(size) for size in range(1, 11)))
 METRICS = ("f1", "ed", "link", "argument", "rouge", "bertscore")
 MODES = ("add", "mul")

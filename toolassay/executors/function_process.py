@@ -73,6 +73,7 @@ def main() -> None:
     pydantic.validate_call(main)
 
     first = msgspec.convert(json.loads(calls.readline()), FunctionSource)
+    # Windows has no `resource`, and some systems refuse this limit: functions then run without one.
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
@@ -99,6 +100,7 @@ def _end_with_parent() -> None:
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(_PARENT_SECONDS)
+        # `sys.exit` would end this thread only.
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

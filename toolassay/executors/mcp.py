@@ -273,6 +273,7 @@ class _McpEnvironment(CopiedEnvironment):
             self.has_failed = True
             raise NotCalled(self._shown(f"{error.file}: {error.reason}")) from None
         except BaseException:
+            # A cancelled start also leaves a server in an unknown state.
             self.has_failed = True
             raise
         if self._opened.is_shared and not self._has_written:
@@ -307,6 +308,7 @@ class _McpEnvironment(CopiedEnvironment):
             failure = NotCalled if error.is_unsent else EnvironmentFailure
             raise failure(self._shown(f"{error.file}: {error.reason}")) from None
         except BaseException:
+            # A cancelled call may have changed the server.
             self.has_failed = True
             raise
 

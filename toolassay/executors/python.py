@@ -167,6 +167,7 @@ class _PythonEnvironment(CopiedEnvironment):
                 return msgspec.convert(self.stored(json.loads(text.rpartition(mark)[2])), FunctionAnswer)
         except TimeoutError:
             raise EnvironmentFailure(f"the function did not return within {seconds:g} s") from None
+        # The output ends before the process does, and its status gives the reason.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_END_SECONDS):
                 await self._server.ended()

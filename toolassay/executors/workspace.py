@@ -39,6 +39,7 @@ NAME = "/workspace"
 PLACEHOLDER = "{workspace}"
 """Stands for the path of the copy in a command line or a configuration."""
 
+# The end of the path: before "/notes", " " and "."; not before "s", "-old" or ".old".
 _END = r"(?![\w-]|\.\w)"
 # "/workspace", "/workspace/notes" and "file:///workspace" in any text; not "/workspaces", "/workspace.old" or
 # "/my/workspace".

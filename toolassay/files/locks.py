@@ -225,6 +225,7 @@ def remove_temporaries(folder: Path) -> None:
     """
     # ".data.json.a1_b2c3d-7f3a.unfinished", "toolassay-a1_b2c3d-7f3a", not a user's ".data.json.unfinished"
     ours = re.compile(rf"\..+\.\w{{8}}-{_host()}\.unfinished|toolassay-\w{{8}}-{_host()}")
+    # The folder may be missing or unreadable: that stops the work itself, not this clean-up.
     with suppress(OSError):
         for path in [entry for entry in folder.iterdir() if ours.fullmatch(entry.name)]:
             with suppress(OSError):  # of another user, or another process removes it, too
@@ -249,6 +250,7 @@ def temporary_folder(parent: Path | None = None) -> Iterator[Path]:
     try:
         yield path.resolve()
     finally:
+        # `remove_temporaries` deletes it later; an error here would hide that of the block.
         with suppress(OSError):
             delete(path)
         os.close(descriptor)

@@ -159,6 +159,7 @@ def _split(words: Sequence[str]) -> Iterator[str]:
         yield word
         if "=" in word:
             yield word.partition("=")[2]
+        # An unclosed quote: a word, and no command.
         with suppress(ValueError):
             if len(inner := shlex.split(word)) > 1:
                 yield from _split(inner)

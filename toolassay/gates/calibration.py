@@ -18,6 +18,7 @@ from toolassay.metrics.confidence_interval import NOTHING, Interval, proportion_
 
 PUBLISHABLE = "publishable"
 """Whether all five answers are yes."""
+# Resamples for the 95 % interval of kappa. A fixed seed gives the same interval again.
 _RESAMPLES = 2_000
 _SEED = 0
 LABELLED_BY = "labelled_by"

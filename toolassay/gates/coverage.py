@@ -15,6 +15,7 @@ from toolassay.tools.library import ToolLibrary
 Edge = tuple[str, str]
 MOST_LISTED_EDGES = 100_000
 """Edges of a graph that are looked at one by one; of a larger graph only the sampled ones are counted."""
+# Tools without samples that are named on the screen, and entries of a list in funnel.json.
 _MOST_NAMED = 10
 _MOST_IN_FILE = 1_000
 NEVER = "no sample has it"

@@ -160,6 +160,7 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+# Temperature 0, so that a verdict repeats. The reply is five answers with reasons.
 PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 1500}
 NOT_FOR_IT = "not for it"
 """The outcome of a sample that is not sent because the critic cannot judge it (the plan has no arguments)."""

@@ -478,6 +478,7 @@ def _untyped(value: Any) -> Any:
     if not isinstance(value, dict) or len(value) != 1:
         return value
     ((name, inner),) = value.items()
+    # An object that only looks like a typed value, e.g. `{"intValue": "many"}`, stays as it is.
     with suppress(ValueError, TypeError, AttributeError):
         match _plain(str(name)):
             case "stringvalue" | "boolvalue" | "doublevalue":

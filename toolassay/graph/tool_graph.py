@@ -123,6 +123,7 @@ DEPENDENCY_TYPE = Option(
 )
 """What a link means. Plans of temporal and schema graphs name their arguments and list their links."""
 
+# A link takes about 100 bytes of the file. Beyond this, readers derive the links from the types.
 DEFAULT_MAX_LINKS = 2_000_000
 
 

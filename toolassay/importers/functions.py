@@ -114,6 +114,7 @@ def tool_from_function(function: Callable[..., Any], name: str) -> IncomingTool:
         try:
             output = TypeAdapter(hint).json_schema(mode="serialization", schema_generator=_generator())
         except Exception as error:
+            # A type of the user's may define its own schema, which can raise anything.
             losses.append(Note("return", f"its type has no JSON Schema: {in_one_line(error)}"))
     if docstring.returns and (output is not None or hint is Any):
         output = {**(output or {}), "description": docstring.returns}
@@ -210,6 +211,7 @@ def _default(argument: _Argument, losses: list[Note]) -> dict[str, Any]:
         json.dumps(value, allow_nan=False)
         return {"default": value}
     except Exception as error:
+        # Classes of the user's are serialised by their own code, which can raise anything.
         losses.append(Note(f"{argument.name}.default", f"is no JSON value: {in_one_line(error)}"))
         return {}
 

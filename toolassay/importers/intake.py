@@ -20,9 +20,11 @@ from toolassay.importers.suspicious_texts import TextScanner, has_mixed_scripts,
 from toolassay.tools.library import parameters_of
 from toolassay.tools.type_names import types_of
 
+# Characters, as model services accept in the name of a function.
 LONGEST_ID = 64
 LONGEST_DESCRIPTION = 20_000
 """Characters; the longest of 527 tools of real servers has 8,000."""
+# Characters of what a service states about itself, which prompts show beside the tools; the rest is cut.
 LONGEST_SERVICE = 8_000
 HIDDEN = "[secret]"
 # Characters. A shorter secret, such as "1", would be hidden in ordinary texts.

@@ -41,6 +41,7 @@ FOLDER = "graph_proposals"
 """Folder of the proposals, below the data folder."""
 CANDIDATES = 40
 """Maximum number of other tools that a request shows."""
+# Temperature 0, so that proposals repeat. 3,000 tokens bound an answer of `MOST_LINKS` (30) links.
 PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 3000}
 CONFLICT_FIX = "use those settings, or --force true (keeps the old run, and asks about every tool again)"
 _MOST_NAMED = 5  # refused links in a message

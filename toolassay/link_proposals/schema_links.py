@@ -34,6 +34,7 @@ from toolassay.tools.library import ToolLibrary
 TRACES = "graph_traces.json"
 """The links of recorded calls, so that a regenerated graph has them without the recordings."""
 
+# Names in one message; the files have all of them.
 _MOST_NAMES = 5
 
 

@@ -62,6 +62,7 @@ def load_metrics(names: Sequence[str], taken: Collection[str]) -> dict[str, Item
         try:
             metrics[name] = points[name].load()()
         except Exception as error:
+            # Importing another package, and calling what it registers, can raise anything.
             raise UsageError(
                 f"metric '{name}' is registered as {target} but cannot be loaded: {error}",
                 fix="repair or uninstall that package",

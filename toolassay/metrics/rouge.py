@@ -35,6 +35,7 @@ TextPair = tuple[str, str]
 RougeBackend = Literal["builtin", "rouge-score"]
 """Who computes ROUGE: this module, or the package `rouge-score`."""
 
+# Whether a text has any token after lower-casing: "a" and "7"; not "é" or "…", which ROUGE ignores.
 _TOKEN = re.compile(r"[a-z0-9]")
 # A translation table that keeps letters, digits and line breaks, and makes every other byte a blank.
 _TO_SPACE = bytes(

@@ -235,6 +235,7 @@ class Client:
         try:
             self._meter.before(self.name, replace(request, parameters=parameters))
         except BaseException:
+            # A permit that is not released lowers the limit for the rest of the run.
             self.limiter.release(permit, unknown=True)
             raise
         path = self._paths.path if self._paths else ""
@@ -268,6 +269,7 @@ class Client:
                 self._book(sent, error.kind, None if error.may_cost else error.status, error)
             raise
         except BaseException as error:
+            # A cancelled request also gives its permit back, and is booked: the server may charge for it.
             self.limiter.release(permit, unknown=True)
             self._book(sent, "cancelled" if isinstance(error, asyncio.CancelledError) else "failed")
             raise

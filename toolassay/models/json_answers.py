@@ -121,6 +121,7 @@ def token_of(text: str, start: int) -> re.Pattern[str]:
     return SINGLE_QUOTED_TOKEN if text[start + 1 : start + 200].lstrip()[:1] in ("'", "‘") else _TOKEN
 
 
+# The names of such tags: "think", "seed:think" and "analysis"; not "thinker".
 _REASONING = r"(?:seed:)?(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis)"
 # An opening or closing tag of any model: matches "<think>", "</seed:think>" and "[/THINK]", not "<thinker>".
 _REASONING_TAG = re.compile(

@@ -92,6 +92,7 @@ def _registered(name: str) -> Callable[[str, ModelOptions], ChatModel] | None:
         try:
             return cast(Callable[[str, ModelOptions], ChatModel], point.load())
         except Exception as error:
+            # Importing another package can raise anything.
             raise UsageError(
                 f"model '{name}' is registered as {point.value} but cannot be loaded: {error}",
                 fix="repair or uninstall that package",

@@ -97,6 +97,7 @@ async def _read_stream(chunks: AsyncIterator[bytes], answer: EventStream) -> Cha
                     unfinished = bytearray(part)
                 if answer.is_complete and timer.when() is None:
                     timer.reschedule(asyncio.get_running_loop().time() + GRACE)
+                # Chunks that are already here come without a pause: other requests and the timer need a turn.
                 await asyncio.sleep(0)
             answer.line(unfinished.decode(errors="replace"))
     except Exception:

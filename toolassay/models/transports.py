@@ -209,6 +209,7 @@ class OpenAITransport:
         except (self._sdk.OpenAIError, ValueError) as error:
             raise wrong_address(endpoint, error) from None
         except Exception as error:
+            # While an answer is streamed, the SDK passes on what httpx and the network raise.
             is_httpx = type(error).__module__.split(".")[0] in ("httpx2", "httpcore2")
             if isinstance(error, ModelError) or not (is_httpx or isinstance(error, _NETWORK)):
                 raise

@@ -129,6 +129,7 @@ def repository_form(value: Mapping[str, Any]) -> dict[str, Any]:
         if name != key and name in value:
             name = key
         if name in _MAY_BE_TEXT and isinstance(item, str) and item.lstrip()[:1] in ("[", "{"):
+            # A text that only looks like JSON stays a text.
             with contextlib.suppress(ValueError, RecursionError):
                 item = json.loads(item)
         record[name] = item

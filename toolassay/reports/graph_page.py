@@ -135,6 +135,7 @@ def _items(schema: Any, root: Schema) -> Any:
     return None
 
 
+# Beyond these the page is refused: each tool and each listed link is a row of its data.
 MOST_TOOLS = 5_000
 MOST_LINKS = 100_000
 MOST_SHOWN = 1_200

@@ -223,6 +223,7 @@ def arrange(library: ToolLibrary, *, rings: int = 1, groups: ToolGroups | None =
     return Circle(positions, len(slots))
 
 
+# Of more tools those with the most links are drawn: names around the circle must stay legible.
 MOST_TOOLS = 200
 MOST_LINKS = 4_000
 # Sizes of letters in points.

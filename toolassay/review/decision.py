@@ -276,6 +276,7 @@ def decision_record(
 
 
 FOLDER = "reviews"
+# Characters. The name is part of a file name, which may have 255 bytes.
 LONGEST_NAME = 60
 _WHAT = "file of reviews"
 

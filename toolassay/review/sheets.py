@@ -46,6 +46,7 @@ EDITS: Mapping[str, Part] = {
 
 EDITABLE = ("decision", "note", *EDITS)
 COLUMNS = (*READ_ONLY, *EDITABLE)
+# Widths in characters, in the order of `COLUMNS`: texts are wide, ids and choices narrow.
 WIDTHS = dict(zip(COLUMNS, (12, 18, 60, 50, 60, 40, 16, 30, 50, 40, 50, 40), strict=True))
 
 

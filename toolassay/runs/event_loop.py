@@ -112,6 +112,7 @@ class _Worker(Generic[Result]):
                 self._loop = runner.get_loop()
                 result = runner.run(self._main())
         except BaseException as error:
+            # Also `SystemExit`: it belongs to the thread that waits, and would end only this one.
             cancelled = self._cancelled and isinstance(error, asyncio.CancelledError)
             self._future.set_exception(KeyboardInterrupt() if cancelled else error)
         else:

@@ -504,6 +504,7 @@ def preview_items(
                 continue
             else:
                 ask = work.ask(item, journal, entry, send, retried=work.has_ended(entry))
+            # No request is sent here: the one that has no answer ends the item with this.
             with suppress(ModelError):
                 await work.answer(item, ask)
             already += not settled and estimate.requests == requests

@@ -154,6 +154,7 @@ class AppendOnlyLines(Closable):
                 written += self._writer.write(lines[written:])
             self._sync_now_and_then()
         except OSError as error:
+            # Removes the part of a line that was written. If that fails too, the first error is the reason.
             with contextlib.suppress(OSError):
                 self._writer.truncate(self.end)
             raise ToolassayError(

@@ -288,6 +288,7 @@ def _listed(model: str, address: Address | None) -> ListedPrice | None:
     ):
         names = [(model_name, maker.lower(), None)]
     for name, provider_id, address_url in names:
+        # Raised for a name that the snapshot does not have.
         with suppress(LookupError):
             provider, listed_model = snapshot.find_provider_model(name, None, provider_id, address_url)
             prices = listed_model.get_prices(datetime.now(UTC)) if listed_model.prices else None

@@ -22,6 +22,7 @@ from toolassay.serving.loopback import json_object
 FILES = "/v1/files"
 BATCHES = "/v1/batches"
 URL = "/v1/chat/completions"
+# The limits of OpenAI's Batch API: requests and bytes of one batch.
 MOST_REQUESTS = 50_000
 MOST_BYTES = 200_000_000
 OVER = ("completed", "failed", "expired", "cancelled")

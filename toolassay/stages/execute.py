@@ -44,6 +44,7 @@ from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of
 from toolassay.stages.settings import ExecutionSettings
 from toolassay.version import __version__
 
+# Rows of the table of reasons; rarer ones are in the files of the executions.
 _MOST_REASONS = 6
 _CONFLICT_FIX = "use the settings it began with, or --force (keeps the earlier executions under a dated name)"
 _MOST_NAMED = 5  # requests in a line of the screen

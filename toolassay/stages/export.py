@@ -46,6 +46,7 @@ from toolassay.variety.splits import SplitFile
 from toolassay.version import __version__
 
 REFUSED = "refused.jsonl"
+# Refused samples on the screen; refused.jsonl has all of them.
 _SHOWN = 5
 
 

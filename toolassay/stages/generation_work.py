@@ -221,6 +221,7 @@ def fillable(
 
 
 CONFLICT_FIX = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"
+# Samples per library in the published script, which is the default of the script of that name.
 PUBLISHED_SAMPLES = 5000
 _REDRAWN = 2  # times that a sample which does not pass is written again
 _NOTHING = Path(os.devnull)  # the samples of another run

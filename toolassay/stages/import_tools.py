@@ -31,6 +31,7 @@ from toolassay.importers.suspicious_texts import shown
 from toolassay.records.data_folder import DataFolder
 from toolassay.tools.library import ToolLibrary
 
+# Rows and names on the screen; import_report.json has all of them.
 _MOST_ROWS = 20
 _MOST_NAMES = 10
 

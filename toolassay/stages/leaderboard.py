@@ -293,6 +293,7 @@ def data_title(folder: DataFolder, name: str) -> str:
 
 FILE = "leaderboard.md"
 _SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".csv": "csv", ".tex": "latex", ".txt": "terminal"}
+# Folders that a message names; more would not fit on a line.
 _NAMED = 5
 _OUTCOMES = ("outcome", "unwanted")
 

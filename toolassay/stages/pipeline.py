@@ -55,7 +55,9 @@ from toolassay.stages.settings import (
 from toolassay.stages.split import split
 from toolassay.tools.library import ToolLibrary
 
+# Samples of a pipeline that names no number; the 5,000 of `generate` would be too expensive to try.
 _SAMPLES = 300
+# Times that a model writes a sample with a finding again, unless --rewrite says otherwise.
 _REWRITES = 2
 
 
@@ -282,6 +284,7 @@ def files_of(data_dir: str | Path, llm: Sequence[str]) -> list[tuple[str, str]]:
 
 CARD = "CARD.md"
 """Name of the file in the data folder that states the outcome of the requested samples."""
+# One sample for each of train, dev and test; fewer are not split.
 _FEWEST_TO_SPLIT = 3
 _WITHOUT_MODEL = (
     "Without a model (--llm MODEL), rules list the calls as work orders: they try the pipeline and are no "

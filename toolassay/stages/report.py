@@ -134,6 +134,7 @@ def _drawn(graph: ToolGraph, used: Mapping[tuple[str, str], int]) -> dict[str, A
     }
 
 
+# Pairs of tools in the comparison with a baseline; the table of a model has more.
 _CONFUSIONS = 5
 
 

@@ -23,11 +23,17 @@ from toolassay.text_values.vocabulary import (
 )
 
 _MONTHS = MONTH_NUMBERS | {"juli": 7}
+# "october", "oct." and "sept"; not "octopus".
 _MONTH = rf"(?P<month>{longest_first(_MONTHS)})\b\.?"
+# " 2026", ", 2026" and " '26"; not the "2030" of "2030:15" or a bare "26".
 _YEAR = r"(?:\s?,?\s?(?P<year>(?:19|20|21)\d\d|'\d\d)\b(?!:))?"
+# The ending of "17th" and "1st"; may be missing.
 _TH = r"(?:st|nd|rd|th)?"
+# Between two days: "-", " to ", " or the "; not "of".
 _TO = r"\s?(?:-|to|and|until|till|through|or|,)\s?(?:the\s)?"
+# "friday, " and "fri the " before a second day; may be missing.
 _ON = rf"(?:(?:{WEEKDAY_STEMS})[a-z]{{0,6}},? (?:the )?)?"
+# "17", "17th" and "3 to 5"; the caller's pattern keeps it out of longer numbers.
 _DAYS = rf"(?P<day>\d{{1,2}}){_TH}(?:{_TO}{_ON}(?P<last>\d{{1,2}}){_TH})?"
 # In order of precedence: a later pattern does not match inside an earlier match.
 _PATTERNS = (
@@ -163,8 +169,11 @@ def is_impossible_day(text: str) -> bool:
     return any(not days for _, days in _mentions(text[:500].casefold()))
 
 
+# "May", "Sept." and "October"; also "mayor", which the number beside it rules out in `COPIED_DATE`.
 _MONTH_NAME = rf"(?:{MONTH_STEMS})[a-z]{{0,6}}\.?"
+# "5" and "5th"; not "fifth".
 _ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
+# ", 2026" and " 2026"; not ", 26"; may be missing.
 _AFTER_COMMA = r"(?:,?\s+(?:19|20)\d\d)?"
 COPIED_DATE = re.compile(
     rf"\b(?:{_MONTH_NAME}\s+{_ORDINAL}{_AFTER_COMMA}|{_ORDINAL}\s+(?:of\s+)?{_MONTH_NAME}{_AFTER_COMMA}"

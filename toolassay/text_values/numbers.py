@@ -13,6 +13,7 @@ from decimal import Decimal
 from toolassay.files.data_files import package_data
 from toolassay.text_values.vocabulary import longest_first, plain
 
+# Words, and the numbers that they become before this, by which a number before them is multiplied.
 _SCALES = {
     **dict.fromkeys(("dozen", "dozens"), 12),
     **dict.fromkeys(("hundred", "100"), 100),
@@ -151,10 +152,12 @@ def currency_names(code: str) -> list[str]:
     return [plain(name) for name in package_data(__package__, "data/currencies.json").get(code.upper(), [])]
 
 
+# "euros", "bucks" and "$"; not "cents", which are `_COINS`.
 _CURRENCY = (
     r"(?:dollars?|euros?|pounds?|quid|bucks?|francs?|kron[ae]r?|kronor|lira|rand|pesos?|rupees?|zloty|s?fr\.?|usd|eur|gbp|chf"
     r"|[$€£])"
 )
+# "cents", "p" and "pence"; not the "p" of "pm".
 _COINS = r"(?:cents?|pence|pennies|p|ct|rappen|grosz)\b"
 # "19 euros 99" and "3 dollars and 5 cents", but not "19 euros 99%" or "19 and 99".
 _MAIN_AND_COINS = re.compile(

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from toolassay.text_values.vocabulary import FRACTIONS, longest_first
 
 MINUTES_PER_DAY = 24 * 60
+# "pm", "p.m." and "p m"; not the "pm" of "pmol".
 _HALF = r"(?P<half>[ap])\.?\s?m\b\.?"
 # "+02:00" is a zone, "-02:00" only after seconds: else "-" leads to the end of "19:00-21:30".
 _ZONE = r"(?:\s?(?:z|utc|gmt)\b|(?:\+|(?<=:\d\d:\d\d)-)\d\d:?\d\d(?!\d))?"
@@ -109,6 +110,7 @@ COPIED_TIME = re.compile(
 )
 """A time as a request words it, to be copied into an argument unread: "7:45 pm", "7pm", "noon"; not "7"."""
 
+# Seconds.
 _HOUR = 3600
 _DAY = 86_400
 # The size of each unit, in seconds or in months.

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
+# "404 Not Found" and "404: Not Found"; not "404 Main Street", so only the status's own phrase counts.
 _FAILURES = "|".join(f"{status}:? {status.phrase}" for status in HTTPStatus if status >= 400)
 # An error as a text: "Error: no such file", "Error 404", "KeyError: 'a'", "Database error: no such table",
 # "MCP error -32602: no id", "HTTP/1.1 503", "404 Not Found" (with the status's own phrase), "**Error:** no

@@ -34,6 +34,7 @@ from toolassay.runs.settings import PREDICTIONS, RunSettings
 from toolassay.runs.trials import Trial
 from toolassay.runs.work import Inference, Work, WorkFacts, Written
 
+# The highest grade that the judge's prompt offers. A reply with another one has no grades.
 _HIGHEST = 5
 _LONGEST = 20_000  # characters of an answer that the judge sees
 
@@ -158,7 +159,9 @@ def read_attacks(path: Path) -> list[Attack]:
 
 PARAMETERS: Mapping[str, Any] = {"temperature": 0.7}
 """Parameters of the requests to the model under test, as published."""
+# Temperature 0, so that an answer gets the same grades again. The reply is two grades in JSON.
 _JUDGING: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 200}
+# Replies of the judge to one answer; without grades in any of them the answer is not judged.
 _MAX_ATTEMPTS = 3
 
 

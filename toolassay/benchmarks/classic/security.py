@@ -417,6 +417,7 @@ def chat_prober(folder: DataFolder, run: RunSettings, own: ChatOptions, count: i
         choices = list[WorkflowChoice]()
         question = ordered(probe.question, agent.order)
         ask = recorded_answers(items, probe.question, journal)
+        # Raised where the journal has no answer: `ended` states how the probe ended.
         with suppress(ModelError):
             run_coroutine(items.play(question, ask, choices))
         ended = entry.outcome or "not run"

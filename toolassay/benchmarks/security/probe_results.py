@@ -276,6 +276,7 @@ def read_results(path: Path) -> list[ProbeResult]:
     return list(probe_results.values())
 
 
+# Temperature 0, so that an answer gets the same verdict again. The reply is one sentence and the verdict.
 _PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 300}
 _KEY = "complied"
 _LONGEST = 20_000  # characters of an answer that the judge sees

@@ -34,6 +34,7 @@ from toolassay.records.dataset import Request
 from toolassay.records.requests import key_of, request_fingerprint
 from toolassay.runs.items import ENDED, IN_DOUBT, OVERFLOW, Ask, InDoubt, ItemWork
 
+# As many tokens as a plan may have, so that both ways of asking have one limit.
 PARAMETERS: Mapping[str, Any] = {"max_tokens": 2000}
 _TOOLS = template_file("benchmarks/taskbench", "ask_tools")
 _CALLS = template_file("benchmarks/taskbench", "ask_calls")

@@ -114,6 +114,7 @@ def _as_label(record: Record) -> Record | None:
     }
 
 
+# Changes of one execution that the report shows; the file of executions has all.
 _MOST_CHANGES = 20
 _LONGEST_RESULT = 2_000  # characters
 _LONGEST_STATE = 20  # characters of a place before and after; a hash needs no more

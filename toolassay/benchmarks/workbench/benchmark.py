@@ -20,7 +20,9 @@ from toolassay.evaluation.item_detail import About
 if TYPE_CHECKING:
     from toolassay.episodes.own_agent import AgentFunction
 
+# Answers of a task, beyond which it ends as stopped. The longest bundled task needs 11 calls.
 MAX_STEPS = 20
+# Seconds of the answers of a task, beyond which it ends as stopped: a slow model must not hold up a run.
 MAX_SECONDS = 120.0
 
 

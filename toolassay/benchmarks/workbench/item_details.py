@@ -160,6 +160,7 @@ def _step(call: MadeCall, toolset: Toolset) -> AgentStep:
     """A call as the ground truth has it, where its tool and arguments are known."""
     tool = toolset.find(call.name)
     arguments = call.arguments
+    # Arguments that are not JSON are shown as the model wrote them.
     with suppress(ValueError):
         arguments = json.loads(call.arguments or "{}")
     if tool is not None and isinstance(arguments, dict):

@@ -179,6 +179,7 @@ def create_statements() -> list[str]:
     return statements
 
 
+# The moment and the user of the published tasks, which name days relative to it.
 NOW = datetime(2023, 11, 30)
 USER = "Sam"
 ADDRESSES = Path("raw", "email_addresses.csv")
@@ -521,6 +522,7 @@ class Sandbox:
         try:
             yield
         except BaseException:
+            # Ctrl-C and a cancelled task also leave no part of a call.
             self.connection.execute("ROLLBACK TO call")
             self._read_at = -1  # what was read of the changes before they were undone
             raise

@@ -151,6 +151,7 @@ def load_tools(path: Path) -> Toolset:
             f"is not valid Python: {error.msg}", file=path, line=error.lineno, fix="correct the syntax"
         ) from None
     except (Exception, SystemExit) as error:
+        # The file is a program of the user: importing it can raise anything, and may call `sys.exit`.
         frames = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
         line = frames[-1] if frames else None
         absent = isinstance(error, ImportError)

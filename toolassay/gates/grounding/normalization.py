@@ -92,6 +92,7 @@ def lists() -> Mapping[str, Mapping[str, list[str]]]:
 
 
 _NEGATIONS = frozenset({"not", "no", "never", "without", "none", "neither", "nor", "cannot", "except"})
+# Letters and digits: "café" and "2nd" whole; "snake_case" as two words, and nothing of "--".
 _WORD = re.compile(r"[^\W_]+")
 # Words that change in reported speech ("her" for "you"), and auxiliary verbs.
 _TURNED_WORDS = """

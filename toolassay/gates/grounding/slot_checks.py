@@ -27,6 +27,7 @@ from toolassay.plans.gold import Gold
 from toolassay.text_values.numbers import currency_names
 from toolassay.text_values.vocabulary import plain
 
+# Arguments of a call, which are compared in pairs, and mentions of a number that are looked at.
 _MOST_ARGUMENTS = 30
 _MOST_PLACES = 8
 

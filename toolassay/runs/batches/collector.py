@@ -255,6 +255,7 @@ class Batches:
         """Stop to follow the batches; they go on at the server."""
         if self._driver is not None:
             self._driver.cancel()
+            # Waiting for a cancelled task raises this.
             with suppress(asyncio.CancelledError):
                 await self._driver
             self._driver = None
@@ -331,6 +332,7 @@ class Batches:
         try:
             await self._follow()
         except Exception as error:
+            # Whatever it is, it has to reach the items: they would wait for ever.
             if isinstance(error, ModelError):
                 error.transient = False
                 error.stops_run = True
@@ -451,6 +453,7 @@ class Batches:
             if waiter is not None and not waiter.answered.done() and self._state.has_result(name):
                 waiter.answered.set_result(None)
             if count % _AT_ONCE == 0:
+                # A batch may have 50,000 requests: the items that have their answer go on meanwhile.
                 await asyncio.sleep(0)
         self._give_up(batch, f"{batch.name} is {progress.status}")
 

@@ -69,6 +69,7 @@ def ordered(question: Question, order: str) -> Question:
 AGENTS = ("cot", "reasoning", "tools", "retrieval", "recorded")
 OFFLINE = "offline"
 _WRITING = ("cot", "reasoning")
+# Tokens of an answer, reasoning included: the agent `reasoning` needs more than the others.
 MAX_TOKENS = {"cot": 512, "reasoning": 4096, "tools": 512, "retrieval": 512}
 
 
@@ -311,7 +312,9 @@ class ChatItems(QuestionItems):
         return json_schema("choice", {**schema, "additionalProperties": False})
 
 
+# Characters. OpenAI's API refuses a whole request for one longer function name.
 MAX_NAME_LENGTH = 64
+# Characters. OpenAI's API refuses a description of more than 1,024; a longer one is cut.
 MAX_DESCRIPTION_LENGTH = 1000
 # Everything that OpenAI's API rejects in a function name: matches the " " and "!" of "Book a desk!".
 _FORBIDDEN_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")

@@ -145,6 +145,7 @@ class ChatFunnel:
         write_json(folder / STEPS, {**facts, "steps": [asdict(step) for step in self.steps]})
 
 
+# User messages. Longer chats are one group: of the 450 bundled chats, 12 have 4 or 5 messages.
 _LONG = 4
 
 

@@ -22,7 +22,9 @@ from toolassay.errors import UsageError
 from toolassay.extras import needed
 from toolassay.files.data_files import read_json
 
+# "Lee", "O'Brien" and "Smith-Jones"; not "lee", although the patterns ignore case.
 _WORD = r"(?-i:\p{Lu}[\p{L}'’-]+)"
+# "Ann", "Ann Lee" and "Ann B. Lee"; not "ann lee".
 _NAME = rf"{_WORD}(?: (?-i:\p{{Lu}}\.))?(?: {_WORD}){{0,2}}"
 
 OWN_PATTERNS: tuple[tuple[str, str], ...] = (
@@ -57,6 +59,7 @@ _PURPOSE = "masking personal data"
 # Presidio scores a telephone number without a context word 0.4, and a bare sequence of nine digits (US_SSN)
 # 0.05.
 _MIN_SCORE = 0.4
+# Characters. spaCy refuses more than 1,000,000, because of models that are not loaded here.
 _MAX_TEXT_LENGTH = 10**9
 _KINDS = {
     "PHONE_NUMBER": "PHONE",
@@ -198,6 +201,7 @@ def _words_as_lemmas(document: Any) -> Any:
 
 # Matches "<PERSON_1>"; not "<your name>".
 _PLACEHOLDER = re.compile(r"<[A-Z][A-Z_]*_\d+>")
+# Characters. A shorter value, such as "Al", is masked only where it is recognised: it may be a word.
 _MIN_VALUE_LENGTH = 3
 
 

@@ -85,6 +85,7 @@ def _without_escapes(text: str) -> str:
     return " ".join(_EXCEL_ESCAPE.sub(" ", text).split())
 
 
+# Widths in characters: messages are wide, columns of yes or no narrow.
 _WIDTHS = dict(zip(COLUMNS, (18, 8, 60, 60, 28, 28, *(11,) * len(FLAGS)), strict=True))
 _WORKFLOW_WIDTHS = dict(zip(WORKFLOW_COLUMNS, (24, 32, 90), strict=True))
 

@@ -108,6 +108,7 @@ class ArgumentConverter:
                             kind = content_type(text) if "." in text else "text"
                             value = text
                     except Exception:
+                        # As published: for an argument that raises, the last converted one is used.
                         self.borrowed += 1
                         if kind is None:
                             raise NothingConverted from None
@@ -206,6 +207,7 @@ class CompatReader:
         except NothingConverted:
             item.needs_previous = True
         except Exception:
+            # A prediction may have any form: one that cannot be read is left out of compat.
             nodes = label.get("task_nodes")
             item.lacks_gold_arguments = isinstance(nodes, list) and any(
                 isinstance(node, dict) and "arguments" not in node for node in nodes

@@ -172,6 +172,7 @@ class ExecutedGold:
         values = dict(arguments)
         for name, value in arguments.items():
             if list(references(value)):
+                # A reference to a call without a known result stays as it is.
                 with suppress(Unresolvable):
                     values |= resolve_arguments({name: value}, results, schema)
         return values

@@ -131,6 +131,7 @@ def strict_part(
     return bit_mask(groups), counts, names is not None, similarity, rouge, answer
 
 
+# The strict part of a row that strict scores leave out.
 _NOTHING = StrictItem(MatchCounts(0, 0, 0), MatchCounts(0, 0, 0), None, None, 0.0)
 NO_STRICT = strict_part((), _NOTHING, Hallucinations(), _NONE, 0)
 

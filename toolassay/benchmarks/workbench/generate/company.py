@@ -119,6 +119,7 @@ def person_of(email: str) -> str:
     return next(person for person, known in _ADDRESSES.items() if known == email)
 
 
+# The working day, between whose ends requests ask for free time.
 OPENS = time(9)
 CLOSES = time(18)
 
@@ -268,11 +269,13 @@ def with_ids(rng: SeededRandom, column: str, rows: Iterable[dict[str, Any]]) -> 
     return [{column: f"{number:08}", **row} for number, row in zip(numbers, rows, strict=True)]
 
 
+# Number, days and lengths (minutes) of meetings, and the most on a day, as in the published calendar.
 _MEETINGS = 300
 _FIRST_MEETING_DAY = date(2023, 8, 1)
 _LAST_MEETING_DAY = date(2023, 12, 21)
 _DURATIONS = (30, 60, 90, 120)
 _MOST_MEETINGS_A_DAY = 6
+# Two of the three weeks in which requests ask for a free time.
 _NEAR = timedelta(days=14)
 _EARLY_SHARE = 0.7  # of the next 14 days' mornings start with a meeting
 
@@ -322,12 +325,15 @@ def _book(rng: SeededRandom, day: list[dict[str, Any]], start: datetime) -> None
     )
 
 
+# Number and first day as in the published mailbox; the last e-mail is of yesterday.
 _EMAILS = 500
 FIRST_EMAIL_DAY = date(2023, 10, 1)
 _EMAIL_DAYS = 60
 _MIDNIGHT = datetime.combine(FIRST_EMAIL_DAY, time())
+# Topics of e-mails: about as many as the published mailbox has (80), so that each has several e-mails.
 _EVENT_SUBJECTS = 40
 _TASK_SUBJECTS = 44
+# Seconds of a day between which e-mails arrive.
 _OPENS = 9 * 3600
 _CLOSES = 17 * 3600
 _LINE_BREAK = "\\n"
@@ -390,10 +396,12 @@ def _body(rng: SeededRandom, kind: str, topic: str, person: str) -> str:
     return _LINE_BREAK.join([greeting, "", " ".join(sentences), "", closing, person])
 
 
+# Number and days of visits as published; at least two a day, so that no day lacks a value.
 _VISITS = 1000
 _FIRST_VISIT_DAY = date(2023, 9, 1)
 _VISIT_DAYS = 90
 _LEAST_VISITS_A_DAY = 2
+# Shares of visits. The order of sources is the published one.
 _SOURCES = {"direct": 0.45, "social media": 0.25, "search engine": 0.18, "referral": 0.12}
 # means
 _VIEWS = 5.5
@@ -426,11 +434,13 @@ def draw_visits(seed: int) -> list[dict[str, Any]]:
     return rows
 
 
+# As published.
 _TASKS_PER_BOARD = 100
 # days from today
 _EARLIEST = -3
 _LATEST = 13
 LISTS = ("Backlog", "In Progress", "In Review", "Completed")
+# Chances of `LISTS`. The backlog is the largest, as in the published table.
 _WEIGHTS = (0.5, 0.12, 0.18, 0.2)
 
 
@@ -460,6 +470,7 @@ def draw_project_tasks(seed: int) -> list[dict[str, Any]]:
     return with_ids(rng, "task_id", sorted(rng.shuffled(rows), key=lambda row: row["due_date"]))
 
 
+# As published, as are the first day of contact and the customers without a telephone number or notes.
 _CUSTOMERS = 200
 STATUSES = ("Qualified", "Won", "Lost", "Lead", "Proposal")
 PRODUCTS = ("Software", "Hardware", "Services", "Consulting", "Training")

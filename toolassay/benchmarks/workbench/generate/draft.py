@@ -147,6 +147,7 @@ def clock_text(moment: datetime) -> str:
     return f"{moment.hour % 12 or 12}:{moment:%M} {'am' if moment.hour < 12 else 'pm'}"
 
 
+# The first day with visits: plots and totals of earlier days would be empty.
 FIRST_VISIT = date(2023, 9, 1)
 
 
@@ -161,6 +162,7 @@ def between(values: Mapping[date, float], first: date, last: date = YESTERDAY) -
     return [value for day, value in values.items() if first <= day <= last]
 
 
+# Round numbers, as people name them.
 _PERCENT = (2, 5, 10, 15, 20, 30)
 _CLEAR = 0.5
 """Minimum distance between a growth and its bound, in percentage points, so that rounding does not

@@ -382,6 +382,7 @@ class JudgingTask:
         ]
 
 
+# Characters. Errors that begin alike are counted as one kind.
 _LONGEST_ERROR = 120
 
 _COUNTS: Mapping[str, Callable[[RunVerdict], bool]] = {

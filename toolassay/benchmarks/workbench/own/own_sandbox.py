@@ -21,6 +21,7 @@ from toolassay.files.locks import open_regular
 
 BUSY_SECONDS = 1.0
 """Maximum wait for another program's lock, in seconds."""
+# Values in the header of an SQLite file: WAL mode, and rollback-journal mode (write and read version).
 _WAL = 2
 _PLAIN = b"\x01\x01"
 _VERSIONS = slice(18, 20)  # bytes of the header: write and read version, 2 in WAL mode, 1 otherwise

@@ -30,6 +30,7 @@ from toolassay.benchmarks.workbench.tools.tool import (
     tool,
 )
 
+# Results of a search for e-mails, events or customers, as in the published program.
 _AT_MOST = 5
 
 
@@ -308,6 +309,7 @@ def _by_day(sandbox: Sandbox, value: str, time_min: Any, time_max: Any, *paramet
     return dict(sandbox.connection.execute(query, parameters))
 
 
+# Results of a search for tasks in editions with literal searches; others return all.
 _MOST_TASKS = 200
 _WRONG_ASSIGNEE = "Assignee email not valid. Please choose from the list of team members."
 

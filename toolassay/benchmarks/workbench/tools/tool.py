@@ -217,6 +217,7 @@ def look_up(sandbox: Sandbox, table: Layout, noun: str, key: Any, field: Any) ->
     return {field: row[field]} if field in row else "Field not found."
 
 
+# Characters. A longer text is no date, and is refused without parsing.
 _LONGEST = 200
 _DATES_KEPT = 4_096  # a search by time parses every row of a table: less than 2 MB
 # Matches the start of "9:30" and "13:00 sharp"; not "9am" or "Dec 1, 9:30".
@@ -289,6 +290,7 @@ LONGEST_PATTERN = 2_000
 """Maximum characters in a pattern. Compiling cannot be interrupted, so longer ones are refused."""
 LARGEST_PATTERN = 1_000_000
 """Maximum characters in a pattern after its counted repeats are expanded, as compiling does."""
+# Compiled patterns that are kept. Each may have `LARGEST_PATTERN` characters, so the number is small.
 _PATTERNS_KEPT = 32
 # Patterns without repeats, branches and groups, which cannot backtrack exponentially on any text.
 # Matches "^ann" and "{x}"; not "a+", "a|b", "(a)" or "a{2}".
@@ -360,6 +362,7 @@ class Search:
         @cache
         def matches(text: str) -> bool:
             left = self._end - time.monotonic()
+            # `regex` raises it after `timeout`: the same refusal as for a search that has no time left.
             with suppress(TimeoutError):
                 if left > 0:
                     limit = {} if isinstance(engine, re.Pattern) else {"timeout": left}
