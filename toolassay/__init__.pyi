@@ -305,7 +305,6 @@ def evaluate(
     bertscore_model: str | Path | None = ...,
     bertscore_layers: int | None = ...,
     bertscore_device: str | None = ...,
-    bertscore_cache: bool = ...,
     with_bertscore: bool = ...,
     resamples: int = ...,
     seed: int = ...,
@@ -340,7 +339,6 @@ def evaluate(
         bertscore_model: Model of BERTScore: a folder, or a name on the Hugging Face hub, which may be downloaded [default: roberta-large if on this disk].
         bertscore_layers: Layers of the model to run [default: the known best number, or all].
         bertscore_device: Device for BERTScore [default: cuda if available, else cpu].
-        bertscore_cache: Cache BERTScores on disk.
         rouge_backend: Implementation of ROUGE: built in, or the package rouge-score.
         allow_tools: Run the tools.py of the data folder, which is Python code.
         orders: Prediction folder of a run with another order of the workflows.
@@ -378,7 +376,6 @@ def evaluate(
     bertscore_model: str | Path | None = ...,
     bertscore_layers: int | None = ...,
     bertscore_device: str | None = ...,
-    bertscore_cache: bool = ...,
     with_bertscore: bool = ...,
     resamples: int = ...,
     seed: int = ...,
@@ -413,7 +410,6 @@ def evaluate(
         bertscore_model: Model of BERTScore: a folder, or a name on the Hugging Face hub, which may be downloaded [default: roberta-large if on this disk].
         bertscore_layers: Layers of the model to run [default: the known best number, or all].
         bertscore_device: Device for BERTScore [default: cuda if available, else cpu].
-        bertscore_cache: Cache BERTScores on disk.
         rouge_backend: Implementation of ROUGE: built in, or the package rouge-score.
         allow_tools: Run the tools.py of the data folder, which is Python code.
         orders: Prediction folder of a run with another order of the workflows.
@@ -1384,7 +1380,6 @@ def import_reviews(
     file: str | Path,
     *,
     reviewer: str,
-    insist: bool = ...,
     screen: Screen = ...,
 ) -> int:
     """Import a completed spreadsheet; returns the number of new decisions. An invalid row imports nothing.
@@ -1393,7 +1388,6 @@ def import_reviews(
         data_dir: Folder that the sheet was exported from.
         file: An `.xlsx` or `.csv` file.
         reviewer: Name of the reviewer.
-        insist: Accept edits that the gates reject; the decision is marked accordingly.
         screen: Receives messages, results and progress.
 
     Raises:

@@ -145,9 +145,6 @@ def review_command(
     sheet: Annotated[
         Path | None, Option("Read the decisions of a filled-in sheet.", "import", common=True)
     ] = None,
-    insist: Annotated[
-        bool, Option("With --import: save fixes that the gates reject; the review records that.")
-    ] = False,
     apply: Annotated[Path | None, Option("Write the reviewed data set to this folder.", common=True)] = None,
     keep_undecided: Annotated[bool, Option("With --apply: keep samples that have no decision.")] = False,
     with_passed: Annotated[
@@ -171,7 +168,7 @@ def review_command(
     elif sheet:
         if not reviewer:
             raise UsageError("--import needs the name of the reviewer", fix="add --reviewer NAME")
-        stage.import_reviews(data_dir, sheet, reviewer=reviewer, insist=insist, screen=SCREEN)
+        stage.import_reviews(data_dir, sheet, reviewer=reviewer, screen=SCREEN)
     elif apply:
         stage.apply_review(
             data_dir, apply, keep_undecided=keep_undecided, with_passed=with_passed, screen=SCREEN

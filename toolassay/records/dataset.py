@@ -259,6 +259,7 @@ class LastLabels:
         path: The file.
 
     Attributes:
+        path: The file.
         repeated: Number of lines whose id a later line has too.
 
     Raises:
@@ -266,7 +267,9 @@ class LastLabels:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path, self._last, self.repeated = path, dict[RequestId, int](), 0
+        self.path = path
+        self.repeated = 0
+        self._last: dict[RequestId, int] = {}
         for number, label in read_labels(path):
             self.repeated += label["id"] in self._last
             self._last[label["id"]] = number
@@ -275,7 +278,7 @@ class LastLabels:
         return len(self._last)
 
     def __iter__(self) -> Iterator[Line]:
-        return (line for line in read_labels(self._path) if self._last[line.value["id"]] == line.number)
+        return (line for line in read_labels(self.path) if self._last[line.value["id"]] == line.number)
 
 
 def label_record(path: Path, number: int, value: Any) -> dict[str, Any]:

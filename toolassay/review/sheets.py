@@ -175,9 +175,7 @@ def read_sheet(path: Path) -> list[SheetRow]:
     return rows
 
 
-def take_sheet(
-    session: Session, rows: Sequence[SheetRow], reviewer: str, path: Path, *, insist: bool = False
-) -> int:
+def take_sheet(session: Session, rows: Sequence[SheetRow], reviewer: str, path: Path) -> int:
     """Save the decisions and comments of a sheet, all or none; the same sheet again changes nothing.
 
     Args:
@@ -185,7 +183,6 @@ def take_sheet(
         rows: the rows of the sheet.
         reviewer: the reviewer who filled it in.
         path: of the sheet, for messages.
-        insist: save fixes that gates reject, and record that.
 
     Returns:
         The number of new decisions and comments.
@@ -213,7 +210,7 @@ def take_sheet(
                 if id_text(sample.id) in seen_ids:
                     raise UsageError(f"sample {sample.id!r} occurs twice")
                 seen_ids.add(id_text(sample.id))
-                record = _record(session, sample, row, reviewer, log, insist=insist)
+                record = _record(session, sample, row, reviewer, log)
             except UsageError as error:
                 problems.append((row, error.reason))
                 continue
@@ -227,9 +224,7 @@ def take_sheet(
     return len(saved)
 
 
-def _record(
-    session: Session, sample: ReviewSample, row: SheetRow, reviewer: str, log: Log, *, insist: bool
-) -> Record | None:
+def _record(session: Session, sample: ReviewSample, row: SheetRow, reviewer: str, log: Log) -> Record | None:
     """The decision or comment that a row adds to the earlier ones; None where it adds nothing.
 
     Raises:
@@ -261,7 +256,7 @@ def _record(
         action=action or COMMENT,
         parts=parts if action else {},
         note=note,
-        insist=insist or (before is not None and bool(before.insisted)),
+        insist=before is not None and bool(before.insisted),
     )
     record = decision_record(sample, reviewer, "reviewer", requested, session.gates)
     if record.same_as(before) and note == old_note:

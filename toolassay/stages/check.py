@@ -281,13 +281,12 @@ def _used_together(out: Path, critics: Sequence[str]) -> str:
     return f"{requests} requests, {read} tokens read, {written} written, money: {money}"
 
 
-def ask_solvers(
+def _solve(
     golds: Selected,
     background: Background,
-    *,
-    solvers: Sequence[str],
+    gating: GateSettings,
+    place: CheckedFolder,
     folder: DataFolder,
-    predictions: Path,
     run: RunSettings,
 ) -> tuple[tuple[Solver, ...], bool]:
     """Let each solver plan the requests that it has not planned yet.
@@ -295,9 +294,9 @@ def ask_solvers(
     Args:
         golds: The samples whose requests are sent.
         background: Their tools.
-        solvers: Names of the models.
+        gating: Has the names of the models, and the folder of their predictions; existing ones are used.
+        place: The output folder, which has the predictions by default.
         folder: Folder with the requests and the tools.
-        predictions: Prediction folder; existing predictions are used.
         run: Endpoint, limits and choices of the runs.
 
     Returns:
@@ -308,8 +307,10 @@ def ask_solvers(
         ToolassayError: A model cannot be reached.
     """
     ids = [gold.id for gold in golds]
+    own_folder = gating.prediction_dir
+    predictions = place.path / PREDICTIONS if own_folder is None else folder.path / own_folder
     complete = True
-    for name in solvers if ids else ():
+    for name in gating.solvers if ids else ():
         ended = infer(
             folder.path,
             model=replace(run.model, llm=name),
@@ -320,8 +321,8 @@ def ask_solvers(
             screen=run.screen,
         )
         complete = complete and ended.summary.complete
-    files = (predictions.absolute() / f"{safe_name(name)}.json" for name in solvers)
-    return tuple(map(Solver, solvers, files)), complete
+    files = (predictions.absolute() / f"{safe_name(name)}.json" for name in gating.solvers)
+    return tuple(map(Solver, gating.solvers, files)), complete
 
 
 PREDICTIONS = "predictions"
@@ -408,20 +409,19 @@ def check_into(
     from toolassay.reports.pictures import draw_funnel
 
     screen = run.screen
-    against, threshold, repair = gating.against, gating.threshold, gating.repair
-    solvers, prediction_dir = gating.solvers, gating.prediction_dir
+    repair = gating.repair
     with place.held(), open_engine(gating.engine) as engine:
         graph = graph_of(folder, gating.dependency_type, say=screen.say)
         background = Background(graph.library, graph.dependency_type, graph)
         labels = LabelledSet.read(folder.data, partial(repaired, background=background) if repair else None)
-        bars = Thresholds() if threshold is None else Thresholds(threshold)
-        other = None if against is None else other_set(Path(against), folder)
+        bars = Thresholds() if gating.threshold is None else Thresholds(gating.threshold)
+        other = None if gating.against is None else other_set(Path(gating.against), folder)
         critics = _critics(gating.critic)
         judges = dict.fromkeys([*_critics_of(folder), *critics])
         known_critics = standing(judges, map(Path, gating.calibration))
         executions = folder.path / EXECUTIONS
         names = requested_gates(gating, background, critics, is_executed=executions.exists())
-        if solvers and not folder.user_requests.exists():
+        if gating.solvers and not folder.user_requests.exists():
             raise UsageError(
                 "no such file: --solver needs its requests",
                 file=folder.user_requests,
@@ -432,26 +432,16 @@ def check_into(
         known = SampleContext(labels.repeated, teacher=teacher_of(folder), whole_set=whole_set)
         recipe = GateRecipe(background, names, executions.absolute() if executions.exists() else None)
         complete = True
-        if critics or solvers:
+        if critics or gating.solvers:
             worth = worth_reviewing(labels, known, recipe, engine, screen)
             place.claim()
-            evidence, verdicts = read_evidence(folder), dict[str, Mapping[int, CriticVerdict]]()
-            for name in critics:
-                asked = replace(run, model=replace(run.model, llm=name))
-                verdicts[name], answered = ask_critic(
-                    worth, background, evidence, out=place.path, data=folder.data, run=asked
-                )
-                complete = complete and answered
-            if len(critics) > 1:
-                screen.say(f"used by all critics so far: {_used_together(place.path, critics)}")
-            known = replace(known, critics=verdicts)
+            reviews, is_reviewed = _review(worth, background, critics, place, folder, run)
+            known = replace(known, critics=reviews)
+            solvers, is_solved = _solve(worth, background, gating, place, folder, run)
             if solvers:
-                where = place.path / PREDICTIONS if prediction_dir is None else folder.path / prediction_dir
-                files, answered = ask_solvers(
-                    worth, background, solvers=solvers, folder=folder, predictions=where, run=run
-                )
-                recipe, known = replace(recipe, solvers=files), replace(known, solved=worth.lines)
-                complete = complete and answered
+                recipe = replace(recipe, solvers=solvers)
+                known = replace(known, solved=worth.lines)
+            complete = is_reviewed and is_solved
         checked_part = CheckedPart(GateFunnel(names))
         origin = place.origin if place.releases else None
         task = CheckTask(labels.reader, recipe, writes=True, tries_repair=not repair, origin=origin)
@@ -464,8 +454,10 @@ def check_into(
                 write(part.lines)
                 for _ in range(part.funnel.total):
                     advance()
-        coverage, funnel = Coverage(graph, _left_out(folder, graph)), checked_part.funnel
+        coverage = Coverage(graph, _left_out(folder, graph))
+        funnel = checked_part.funnel
         coverage.extend(checked_part.coverage)
+        files = [folder.data, folder.tool_desc, folder.graph_desc, executions]
         settings = {
             "toolassay": __version__,
             "dependency_type": graph.dependency_type,
@@ -474,12 +466,8 @@ def check_into(
             "seed": SEED,
             "repair": repair,
             "critics": critics,
-            "solvers": list(solvers),
-            "sha256": {
-                path.name: sha256_of(path)
-                for path in (folder.data, folder.tool_desc, folder.graph_desc, executions)
-                if path.is_file()
-            },
+            "solvers": list(gating.solvers),
+            "sha256": {path.name: sha256_of(path) for path in files if path.is_file()},
             "against_sha256": None if other is None else sha256_of(other.path),
         }
         value = funnel.to_json(settings, _signature(settings)) | {"coverage": coverage.to_json()}
@@ -490,6 +478,29 @@ def check_into(
         write_json(place.path / FUNNEL, value)
         _report(checked_part, coverage, place, known_critics.values(), screen, is_repaired=repair)
         return Checked(place.path, dict(funnel.levels), value, complete)
+
+
+def _review(
+    samples: Selected,
+    background: Background,
+    critics: Sequence[str],
+    place: CheckedFolder,
+    folder: DataFolder,
+    run: RunSettings,
+) -> tuple[dict[str, Mapping[int, CriticVerdict]], bool]:
+    """Each critic's verdicts by line number, and whether every request was answered."""
+    evidence = read_evidence(folder)
+    verdicts: dict[str, Mapping[int, CriticVerdict]] = {}
+    complete = True
+    for name in critics:
+        asked = replace(run, model=replace(run.model, llm=name))
+        verdicts[name], answered = ask_critic(
+            samples, background, evidence, out=place.path, data=folder.data, run=asked
+        )
+        complete = complete and answered
+    if len(critics) > 1:
+        run.screen.say(f"used by all critics so far: {_used_together(place.path, critics)}")
+    return verdicts, complete
 
 
 def _critics(given: str | Sequence[str] | None) -> list[str]:

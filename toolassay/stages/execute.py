@@ -12,6 +12,7 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
+from toolassay.benchmarks.benchmark import Benchmark
 from toolassay.benchmarks.registry import EXECUTOR_OPTIONS, benchmark_executors, benchmark_of
 from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.console.tables import Result, Table
@@ -25,6 +26,7 @@ from toolassay.executors.executor import CallLimits, ExecutionContext, Executor,
 from toolassay.executors.outcome import OutcomeLine, OutcomeSummary, OutcomeVerdict, judge
 from toolassay.executors.plan_run import (
     ExecutionWork,
+    PlannedItem,
     PlanSet,
     RunRules,
     compared_execution,
@@ -98,62 +100,45 @@ def execute(
     """
     chosen = executor_named(executor, benchmark_executors())
     own = options if options is not None else chosen.options()
-    rules = settings
     folder = DataFolder(Path(data_dir)).require()
     benchmark = benchmark_of(folder)
-    title = benchmark.about.title
-    targets: list[_Target] = []
     file: Path | None = None
     if predictions is None:
-        if benchmark.items.gold_plans is None:
-            raise UsageError(f"{title} has no plans to execute", file=folder.path, fix="use another folder")
-        plans = benchmark.items.gold_plans(folder, rules.allow_tools, screen.say)
-        targets.append(_Target(plans, folder.path / RUN, folder.path / FILE))
+        targets = [_gold_target(folder, benchmark, settings, screen)]
     else:
         file = prediction_file(folder.path, Path(prediction_dir), predictions)
-        if benchmark.items.predicted_plans is None:
-            fix = f"use {as_called('evaluate')}"
-            raise UsageError(f"{title} judges predictions without this command", file=file, fix=fix)
-        if (own_calls := _own_calls(file)) and own_calls != SIMULATOR:
-            fix = f"use {as_called('evaluate')}, which judges what they did"
-            raise UsageError(f"the run itself made its calls ({own_calls})", file=file, fix=fix)
-        for trial in _trials_of(file):
-            plans = benchmark.items.predicted_plans(folder, trial.output, screen.say)
-            targets.append(_Target(plans, trial.run_folder / RUN, _executions(trial), trial.number))
+        targets = _predicted_targets(folder, benchmark, file, screen)
     gold = None if file is None else _gold(folder)
-    limits = CallLimits(rules.max_seconds, rules.max_result, rules.max_memory * 2**20)
-    context = ExecutionContext(folder, targets[0].plans.library, limits, rules.allow_tools, rules.seed)
-    items = [
-        list(islice((item for item in one.plans.items() if gold is None or item.id in gold), rules.limit))
-        for one in targets
-    ]
-    run_rules = RunRules(
-        rules.allow_writes or chosen.is_harmless,
-        rules.twice and gold is None,
-        rules.wrong_calls if gold is None else 0.0,
-        rules.ignore,
-        rules.seed,
+    limits = CallLimits(settings.max_seconds, settings.max_result, settings.max_memory * 2**20)
+    context = ExecutionContext(folder, targets[0].plans.library, limits, settings.allow_tools, settings.seed)
+    rules = RunRules(
+        settings.allow_writes or chosen.is_harmless,
+        settings.twice and gold is None,
+        settings.wrong_calls if gold is None else 0.0,
+        settings.ignore,
+        settings.seed,
     )
+    items = []
+    for target in targets:
+        judged = (item for item in target.plans.items() if gold is None or item.id in gold)
+        items.append(list(islice(judged, settings.limit)))
 
     async def carry_out() -> tuple[str | None, int]:
         """Why it stopped early, if it did, and the number of plans that state of others may have affected."""
         stop = None
         affected = 0
-        total = sum(map(len, items)) * run_rules.passes
+        total = sum(map(len, items)) * rules.passes
         async with chosen.open(context, own) as opened:
             with screen.progress("executing plans", total) as advance:
                 for target, chosen_items in zip(targets, items, strict=True):
-                    _open_run(folder, target.place, chosen, opened, rules, screen)
-                    work = ExecutionWork(opened, chosen.name, target.plans.library, run_rules)
-                    loop = Loop(rules.workers, advance, screen.interrupted)
+                    _open_run(folder, target.place, chosen, opened, settings, screen)
+                    work = ExecutionWork(opened, chosen.name, target.plans.library, rules)
+                    loop = Loop(settings.workers, advance, screen.interrupted)
                     with Journal(target.place / JOURNAL) as journal:
                         try:
                             await run_plans(work, chosen_items, journal, loop)
                         finally:  # also after an interrupt: what was done is there to see
-                            made = (recorded_execution(journal, item) for item in chosen_items)
-                            lines = (msgspec.to_builtins(one) for one in made if one is not None)
-                            target.path.parent.mkdir(parents=True, exist_ok=True)
-                            write_json_lines(target.path, lines)
+                            _write_executions(target.path, journal, chosen_items)
                     stop = stop or loop.summary.stop
                     affected = affected + len(work.affected)
                     if stop:
@@ -192,6 +177,52 @@ class _Target(NamedTuple):
     place: Path
     path: Path
     trial: int = 0
+
+
+def _gold_target(
+    folder: DataFolder, benchmark: Benchmark, settings: ExecutionSettings, screen: Screen
+) -> _Target:
+    """The gold plans of a folder.
+
+    Raises:
+        UsageError: It has none, or a file is missing or malformed.
+    """
+    if benchmark.items.gold_plans is None:
+        title = benchmark.about.title
+        raise UsageError(f"{title} has no plans to execute", file=folder.path, fix="use another folder")
+    plans = benchmark.items.gold_plans(folder, settings.allow_tools, screen.say)
+    return _Target(plans, folder.path / RUN, folder.path / FILE)
+
+
+def _predicted_targets(folder: DataFolder, benchmark: Benchmark, file: Path, screen: Screen) -> list[_Target]:
+    """The plans in a prediction file, by trial.
+
+    Raises:
+        UsageError: They are not executed with this command, or a file is missing or malformed.
+    """
+    if benchmark.items.predicted_plans is None:
+        raise UsageError(
+            f"{benchmark.about.title} judges predictions without this command",
+            file=file,
+            fix=f"use {as_called('evaluate')}",
+        )
+    if (own_calls := _own_calls(file)) and own_calls != SIMULATOR:
+        fix = f"use {as_called('evaluate')}, which judges what they did"
+        raise UsageError(f"the run itself made its calls ({own_calls})", file=file, fix=fix)
+    targets = []
+    for trial in _trials_of(file):
+        plans = benchmark.items.predicted_plans(folder, trial.output, screen.say)
+        targets.append(_Target(plans, trial.run_folder / RUN, _executions(trial), trial.number))
+    return targets
+
+
+def _write_executions(path: Path, journal: Journal, items: Sequence[PlannedItem]) -> None:
+    """Write what the journal has of the plans."""
+    recorded = (recorded_execution(journal, item) for item in items)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json_lines(
+        path, (msgspec.to_builtins(execution) for execution in recorded if execution is not None)
+    )
 
 
 def _trials_of(predictions: Path) -> list[Trial]:

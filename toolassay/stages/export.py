@@ -116,10 +116,8 @@ def export(
     library = folder.library(say=screen.say)
     kind = folder.dependency_type(dependency_type, library=library, say=screen.say)
     tools = form.tools or ("all" if len(library) <= MOST_TOOLS else MOST_TOOLS)
-    ids = folder.path / "split_ids.json" if splits is None else Path(splits)
+    split_file = _split_file(folder, splits)
     gates = folder.path / "gates.jsonl"
-    has_splits = splits != "none" and (splits is not None or ids.exists())
-    split_file = SplitFile.load(ids) if has_splits else None
     levels = None
     if level is not None or gates.exists():
         levels = {str(line.id): line.level for line in read_gates(gates)}
@@ -138,24 +136,15 @@ def export(
             recoveries = _recoveries(selection, files, form, screen)
             refused = _write(selection, files, tally, recoveries, new / REFUSED, screen)
             files.finish(name)
-        if not len(labels):
-            raise ToolassayError("holds no samples", file=folder.data, fix="name a folder that has some")
         if not tally.total:
-            raise ToolassayError(
-                f"none of {count_of(len(labels), 'sample')} can be exported",
-                file=folder.data,
-                fix=f"see the warnings; {as_called('check')} explains them, {as_called('split')} splits anew"
-                if executed is None
-                else f"see the warnings; run {as_called('execute')}, or use --results references",
-            )
-        stated = folder.benchmark.licence or folder.benchmark.license or "unknown"
+            raise _nothing_to_export(labels, is_executed=executed is not None)
         facts = CardFacts(
             name,
             written_as,
             files.files,
             len(library),
             folder.benchmark,
-            licence or "-".join(stated.casefold().split()),
+            licence or _licence(folder),
             "" if split_file is None else split_file.signature,
             read_funnel(folder.path / "funnel.json"),
             refused,
@@ -352,6 +341,32 @@ def _checked(chosen: SelectedPlan, files: ExportFiles) -> SelectedPlan | Refused
     except Unfit:  # the sample itself is good
         return chosen._replace(results=replace(results, refused=None))
     return chosen
+
+
+def _split_file(folder: DataFolder, given: str | Path | None) -> SplitFile | None:
+    """The split file that is given or in the folder; None for no splits."""
+    if given == "none":
+        return None
+    ids = folder.path / "split_ids.json" if given is None else Path(given)
+    return SplitFile.load(ids) if given is not None or ids.exists() else None
+
+
+def _licence(folder: DataFolder) -> str:
+    """The licence in `benchmark.json`, as an identifier."""
+    stated = folder.benchmark.licence or folder.benchmark.license or "unknown"
+    return "-".join(stated.casefold().split())
+
+
+def _nothing_to_export(labels: LastLabels, *, is_executed: bool) -> ToolassayError:
+    """The error of an export without samples."""
+    if not len(labels):
+        return ToolassayError("holds no samples", file=labels.path, fix="name a folder that has some")
+    fix = f"see the warnings; {as_called('check')} explains them, {as_called('split')} splits anew"
+    if is_executed:
+        fix = f"see the warnings; run {as_called('execute')}, or use --results references"
+    return ToolassayError(
+        f"none of {count_of(len(labels), 'sample')} can be exported", file=labels.path, fix=fix
+    )
 
 
 def _report(result: Exported, tally: ExportTally, destination: Destination, screen: Screen) -> None:

@@ -36,7 +36,7 @@ from toolassay.records.data_folder import BY_RULES, DataFolder
 from toolassay.reports.axes import Axes, Outcomes, by_outcome, outcomes_of, read_axes
 from toolassay.reports.leaderboard import OTHER_SORTS, Board, Kind, LeaderboardRow, ordered_rows
 from toolassay.reports.scoreboard import Contender, choose_score, in_order, ways_table
-from toolassay.runs.outcomes import mark_of
+from toolassay.runs.outcomes import RowMark, mark_of
 from toolassay.runs.recorded_usage import ItemUsage, usage_by_item
 from toolassay.runs.trials import Trial, same_settings, trials_of
 from toolassay.stages.settings import LeaderboardSettings
@@ -298,6 +298,56 @@ _NAMED = 5
 _OUTCOMES = ("outcome", "unwanted")
 
 
+@dataclass(frozen=True)
+class _Entry:
+    """The scores of a model.
+
+    Attributes:
+        name: Name of the model.
+        standing: Its scores of the group.
+        axes: The five measures; None of a file of the published evaluator.
+        outcomes: The verdicts on its executed plans; None if they were not executed.
+        mark: What the scores cannot mean.
+    """
+
+    name: str
+    standing: Standing
+    axes: Axes | None
+    outcomes: Outcomes | None
+    mark: RowMark | None
+
+    def rows(self, mode: str) -> Iterator[LeaderboardRow]:
+        """A row for each scoring mode that is shown."""
+        used = (self.axes.cost, self.axes.latency) if self.axes else (None, None)
+        kinds: list[tuple[Kind, ColumnScores | None, str]] = [
+            ("strict", self.standing.strict, self.standing.signature),
+            ("compat", self.standing.compat, ""),
+        ]
+        for kind, counted, signature in kinds:
+            if counted is not None and (mode == kind or (mode == "both" and counted.items is not None)):
+                yield LeaderboardRow(self.name, kind, counted, *used, signature, self.mark)
+
+
+def _parts_of(group: str) -> ScoreGroup:
+    return ScoreGroup(*group.partition("_")[::2])
+
+
+def _entry(place: ScoredFolder, file: Path, group: str) -> _Entry:
+    """The scores in a metrics file.
+
+    Raises:
+        UsageError: The file is malformed, or has no such group.
+    """
+    standing = standing_of(file, group, place.benchmark.scores.standing)
+    name = place.model(file.stem)
+    axes: Axes | None = None
+    with suppress(UsageError):  # a file of the published evaluator has no axes
+        axes = place.read(name)
+    outcomes = outcomes_of(items_path(file), _parts_of(group))
+    mark = mark_of(recorded_model(place.predictions, file.stem), standing.parts)
+    return _Entry(name, standing, axes, outcomes, mark)
+
+
 def leaderboard(
     data_dir: str | Path,
     *,
@@ -319,7 +369,6 @@ def leaderboard(
     """
     place = ScoredFolder.at(data_dir, prediction_dir, metrics_dir)
     group = settings.group
-    mode = settings.mode
     sort_by = settings.sort_by
     published = settings.published
     scores, title = place.benchmark.scores, place.benchmark.about.title
@@ -332,46 +381,30 @@ def leaderboard(
     if not files:
         raise UsageError("holds no metrics", file=place.metrics, fix=_where_metrics_are(place.folder.path))
     remarks: list[str] = []
-    standings: dict[str, Standing] = {}
-    models: dict[str, list[LeaderboardRow]] = {}
-    outcomes: dict[str, Outcomes] = {}
-    runs: list[Axes] = []
-    part = ScoreGroup(*group.partition("_")[::2])
+    entries: list[_Entry] = []
     for file in files:
         try:
-            standing, name = standing_of(file, group, scores.standing), place.model(file.stem)
+            entry = _entry(place, file, group)
         except UsageError as error:
             remarks.append(f"left out: {error}")
             continue
-        axes: Axes | None = None
-        with suppress(UsageError):  # a file of the published evaluator has no axes
-            axes = place.read(name)
-            runs.append(axes)
-        remarks += _remarks(place, name, standing, axes)
-        standings[name] = standing
-        if (found := outcomes_of(items_path(file), part)) is not None:
-            outcomes[name] = found
-        mark = mark_of(recorded_model(place.predictions, file.stem), standing.parts)
-        used = (axes.cost, axes.latency) if axes else (None, None)
-        kinds: list[tuple[Kind, ColumnScores | None, str]] = [
-            ("strict", standing.strict, standing.signature),
-            ("compat", standing.compat, ""),
-        ]
-        models[name] = [
-            LeaderboardRow(name, kind, counted, *used, signature, mark)
-            for kind, counted, signature in kinds
-            if counted is not None and (mode == kind or (mode == "both" and counted.items is not None))
-        ]
-    if not standings:
+        entries.append(entry)
+        remarks += _remarks(place, entry)
+    if not entries:
         raise UsageError(f"no model to show: {'; '.join(remarks)}", file=place.metrics)
+    standings = {entry.name: entry.standing for entry in entries}
+    outcomes = {entry.name: entry.outcomes for entry in entries if entry.outcomes is not None}
+    models = {entry.name: list(entry.rows(settings.mode)) for entry in entries}
     check_editions({name: standing.parts for name, standing in standings.items()})
     remarks += differing_settings({name: standing.parts for name, standing in standings.items()})
     if without := sorted(BASELINES - standings.keys()):
         commands = " or ".join(as_called("infer", llm=name) for name in without)
         remarks.append(f"no baseline yet: run {commands}, then {as_called('evaluate', llm='all')}")
-    headings, column = scores.headings, scores.sort_by
-    if any(not one.problem for one in outcomes.values()):
-        headings, column = (*_OUTCOMES, *headings), _OUTCOMES[0]
+    headings: Sequence[str] = scores.headings
+    column = scores.sort_by
+    if any(not judged.problem for judged in outcomes.values()):
+        headings = (*_OUTCOMES, *headings)
+        column = _OUTCOMES[0]
         models = {name: [_judged(row, outcomes.get(name)) for row in rows] for name, rows in models.items()}
     remarks += _not_ranked(standings, outcomes)
     _check("column to sort by", sort_by or column, (*headings, *OTHER_SORTS))
@@ -381,9 +414,10 @@ def leaderboard(
         for known in [{heading: Interval(value, None, None) for heading, value in row.items()}]
     }
     ranking: dict[str, int] = {}
-    if not sort_by and len(standings) > 1:
+    if not sort_by and len(entries) > 1:
+        runs = [entry.axes for entry in entries if entry.axes is not None]
         with suppress(UsageError):  # not all models can be ranked together
-            ranking = replace(place.having(runs), group=part).positions()
+            ranking = replace(place.having(runs), group=_parts_of(group)).positions()
     rows_in_order = ordered_rows([*models.values()], sort_by or column, ranking)
     remarks += _signature(standings)
     remarks += [f"the data set is {BY_RULES}"] if place.folder.benchmark.is_by_rules else []
@@ -441,8 +475,11 @@ def _not_ranked(standings: Mapping[str, Standing], outcomes: Mapping[str, Outcom
             yield f"{name}: {outcomes[name].note}"
 
 
-def _remarks(place: ScoredFolder, name: str, standing: Standing, axes: Axes | None) -> Iterator[str]:
+def _remarks(place: ScoredFolder, entry: _Entry) -> Iterator[str]:
     """What a reader must know of the scores of a model."""
+    name = entry.name
+    standing = entry.standing
+    axes = entry.axes
     if place.predictions is not None:
         if standing.strict is None:
             yield f"{name} has no strict scores: evaluate it again"

@@ -424,8 +424,58 @@ def build_report(
         UsageError: As `write_report`.
     """
     requirements = [Requirement.parse(text) for text in settings.require]
+    seed = settings.seed
+    folders, missing, notes = _scored_folders(data_dir, settings)
+    for line in missing:
+        screen.say(f"{WARNING}left out: {line}")
+    for line in notes:
+        screen.say(line)
+    remarks = [*(f"Left out: {line}" for line in missing), *notes]
+    counts_calls = any(requirement.tool for requirement in requirements)
+    contents = []
+    with screen.progress("reading predictions", sum(len(folder.runs) for folder in folders)) as advance:
+        for folder in folders:
+            content, lacking = _page_folder(folder, counts_calls=counts_calls)
+            contents.append(content)
+            remarks += lacking
+            for _ in folder.runs:
+                advance()
+    reports = [
+        _folder_report(one, page, requirements, seed) for one, page in zip(folders, contents, strict=True)
+    ]
+    verdict = reports[0].verdict if len(reports) == 1 else _verdict_of_all(folders, seed)
+    decision = Decision(reports, verdict, bool(requirements), warnings=remarks, undecided=settings.undecided)
+    if settings.baseline is not None:
+        base = str(settings.baseline)
+        compared = [
+            regression
+            for folder, page in zip(folders, contents, strict=True)
+            for regression in regressions(folder, page, base, seed=seed)
+        ]
+        decision = replace(decision, regressions=compared)
+    pages = [
+        PageFolder(
+            report,
+            folder.runs[0].about,
+            content.summary(report, folder.harm) | {"data": data_summary(folder.folder)},
+            content.chunks([one.name for one in report.models]),
+        )
+        for report, folder, content in zip(decision.folders, folders, contents, strict=True)
+    ]
+    ranked = [one.axes for reports in decision.models.values() for one in reports.values()]
+    return AxesReport(ranked, missing, notes, decision, pages)
+
+
+def _scored_folders(
+    data_dir: str | Path | Sequence[str | Path], settings: ReportSettings
+) -> tuple[list[ScoredFolder], list[str], list[str]]:
+    """The folders with the models to report, and what is missing and worth noting.
+
+    Raises:
+        UsageError: A data folder does not exist, or there are no metrics at all.
+    """
     given = [data_dir] if isinstance(data_dir, str | Path) else list(data_dir)
-    llm, seed = settings.llm, settings.seed
+    llm = settings.llm
     wanted = [llm] if isinstance(llm, str) else list(dict.fromkeys(llm))
     found = [
         place for folder in dict.fromkeys(map(Path, given)) for place in _places(folder, wanted, settings)
@@ -470,47 +520,10 @@ def build_report(
             {f"{one.name}/{run.model}": read_signature(run.signature) for one in alike for run in one.runs}
         )
     notes += [f"{place.given}: {BY_RULES}." for place in places if place.folder.benchmark.is_by_rules]
-    funnels = [(place.given, read_funnel(place.folder.path / FUNNEL)) for place in places]
-    notes += [f"{given}: {line}." for given, one in funnels if one for line in one.critics.values()]
-    for line in missing:
-        screen.say(f"{WARNING}left out: {line}")
-    for line in notes:
-        screen.say(line)
-    remarks = [*(f"Left out: {line}" for line in missing), *notes]
-    contents = []
-    with screen.progress("reading predictions", sum(len(folder.runs) for folder in folders)) as advance:
-        for folder in folders:
-            content, lacking = _page_folder(
-                folder, counts_calls=any(requirement.tool for requirement in requirements)
-            )
-            contents.append(content)
-            remarks += lacking
-            for _ in folder.runs:
-                advance()
-    reports = [
-        _folder_report(one, page, requirements, seed) for one, page in zip(folders, contents, strict=True)
-    ]
-    verdict = reports[0].verdict if len(reports) == 1 else _verdict_of_all(folders, seed)
-    decision = Decision(reports, verdict, bool(requirements), warnings=remarks, undecided=settings.undecided)
-    if settings.baseline is not None:
-        base = str(settings.baseline)
-        compared = [
-            regression
-            for folder, page in zip(folders, contents, strict=True)
-            for regression in regressions(folder, page, base, seed=seed)
-        ]
-        decision = replace(decision, regressions=compared)
-    pages = [
-        PageFolder(
-            report,
-            folder.runs[0].about,
-            content.summary(report, folder.harm) | {"data": data_summary(folder.folder)},
-            content.chunks([one.name for one in report.models]),
-        )
-        for report, folder, content in zip(decision.folders, folders, contents, strict=True)
-    ]
-    ranked = [one.axes for reports in decision.models.values() for one in reports.values()]
-    return AxesReport(ranked, missing, notes, decision, pages)
+    for place in places:
+        if funnel := read_funnel(place.folder.path / FUNNEL):
+            notes += [f"{place.given}: {line}." for line in funnel.critics.values()]
+    return folders, missing, notes
 
 
 def _places(

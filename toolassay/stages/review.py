@@ -202,23 +202,20 @@ def export_reviews(
     return count
 
 
-def import_reviews(
-    data_dir: str | Path, file: str | Path, *, reviewer: str, insist: bool = False, screen: Screen = DEFAULT
-) -> int:
+def import_reviews(data_dir: str | Path, file: str | Path, *, reviewer: str, screen: Screen = DEFAULT) -> int:
     """Import a completed spreadsheet; returns the number of new decisions. An invalid row imports nothing.
 
     Args:
         data_dir: Folder that the sheet was exported from.
         file: An `.xlsx` or `.csv` file.
         reviewer: Name of the reviewer.
-        insist: Accept edits that the gates reject; the decision is marked accordingly.
         screen: Receives messages, results and progress.
 
     Raises:
         UsageError: Rows are invalid (the message names them), or a file is missing or malformed.
     """
     session = review_session(data_dir, screen=screen)
-    count = take_sheet(session, read_sheet(Path(file)), checked_name(reviewer), Path(file), insist=insist)
+    count = take_sheet(session, read_sheet(Path(file)), checked_name(reviewer), Path(file))
     screen.show(f"{file}: {count_of(count, 'new decision')} of {reviewer}")
     return count
 

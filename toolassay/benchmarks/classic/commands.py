@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
 from toolassay.benchmarks.classic.benchmark import BENCHMARK, ChatTables
+from toolassay.benchmarks.classic.chats.settings import ChatSampling
 from toolassay.benchmarks.classic.scoring.leaderboard import published_means
 from toolassay.cli.command import command
 from toolassay.cli.options import CommandGroup, load_environment, typed
@@ -167,18 +168,6 @@ def _print_notes(notes: Mapping[str, Mapping[str, str]]) -> None:
 _Force = Annotated[bool, Option("Replace existing files.")]
 
 
-def _pair(text: str) -> tuple[str, str]:
-    """The name and the value of `NAME=VALUE`.
-
-    Raises:
-        ValueError: A part is missing.
-    """
-    name, sign, value = text.partition("=")
-    if not (name and sign and value):
-        raise ValueError(f"{text!r} has no '=': write NAME=VALUE")
-    return name.strip(), value
-
-
 @click.group("build", cls=CommandGroup)
 def build() -> None:
     """Build a data set from your own chats: sample, workbook, merge, publish."""
@@ -190,84 +179,13 @@ def sample(
         Path, Option("Table of messages, or folder with messages and workflows (CSV or JSON Lines).")
     ],
     out: Annotated[Path, Option("Output folder for the unlabelled tables.")],
-    workflows: Annotated[
-        Path | None, Option("Table of workflows with the columns workflow, name, description, domain.")
-    ] = None,
-    per_domain: Annotated[int, Option("Maximum conversations per domain.", minimum=1)] = 1000,
-    seed: Annotated[int, Option("Random seed of the draw.")] = 0,
-    min_length: Annotated[int, Option("Minimum number of characters of a user message.", minimum=1)] = 5,
-    mask: Annotated[
-        str,
-        Option(
-            "How to find personal data. A model is a local spaCy folder; nothing is downloaded.",
-            metavar="patterns|MODEL_PATH|off",
-        ),
-    ] = "patterns",
-    mask_pattern: Annotated[
-        Sequence[tuple[str, str]],
-        Option("Additional pattern to mask, e.g. EMPLOYEE=E[0-9]{6}.", metavar="KIND=REGEX", read=_pair),
-    ] = (),
-    phone_regions: Annotated[
-        Sequence[str],
-        Option(
-            "Regions of telephone numbers without a country code [default: eight large ones].",
-            metavar="US,DE,…",
-            listed=True,
-        ),
-    ] = (),
-    profanity: Annotated[
-        Path | None,
-        Option("File with profane words, one per line. Without it there is no profanity filter."),
-    ] = None,
-    filter: Annotated[
-        Sequence[tuple[str, str]],
-        Option(
-            "What a filter does with a match: drop the conversation (default), truncate it there, or "
-            "nothing.",
-            metavar="NAME=drop|cut|off",
-            read=_pair,
-        ),
-    ] = (),
-    column: Annotated[
-        Sequence[tuple[str, str]],
-        Option("Name of a column in your tables, e.g. text=body.", metavar="NAME=THEIRS", read=_pair),
-    ] = (),
-    domain: Annotated[str, Option("Domain of all chats, if there is no such column.")] = "",
-    user_is: Annotated[
-        Sequence[str], Option("Values of the sender column that mean the user.", metavar="A,B", listed=True)
-    ] = (),
-    bot_is: Annotated[
-        Sequence[str], Option("Values of the sender column that mean the bot.", metavar="A,B", listed=True)
-    ] = (),
-    human_is: Annotated[
-        Sequence[str],
-        Option("Values of the sender column that mean your team.", metavar="A,B", listed=True),
-    ] = (),
+    settings: ChatSampling = ChatSampling(),
     force: _Force = False,
 ) -> None:
     """Clean, filter and sample raw chats, and mask personal data."""
     from toolassay.benchmarks.classic.chats.build import sample_chats
-    from toolassay.benchmarks.classic.chats.raw_chats import RawSource, find_source
 
-    messages, beside = find_source(raw)
-    senders = {"user": user_is, "bot": bot_is, "human": human_is}
-    given: dict[str, Any] = {kind: names for kind, names in senders.items() if names}
-    source = RawSource(messages, workflows or beside, dict(column), domain, **given)
-    actions: dict[str, Any] = dict(filter)
-    sample_chats(
-        source,
-        out=out,
-        per_domain=per_domain,
-        seed=seed,
-        min_length=min_length,
-        mask=mask,
-        mask_patterns=dict(mask_pattern),
-        phone_regions=phone_regions,
-        profanity=profanity,
-        actions=actions,
-        force=force,
-        screen=SCREEN,
-    )
+    sample_chats(raw, out, settings, force=force, screen=SCREEN)
 
 
 @command("workbook", group=build)
@@ -306,9 +224,6 @@ def merge(
             "the first annotator; drop: omit."
         ),
     ] = "conflict",
-    any_flag: Annotated[
-        bool, Option("Flag a message if any annotator flags it, instead of a majority.")
-    ] = False,
     force: _Force = False,
 ) -> int:
     """Merge the workbooks by majority vote into a data set, and report the agreement."""
@@ -319,7 +234,6 @@ def merge(
         workbooks=[*workbooks, *more],
         out=out,
         ties=ties,
-        any_flag=any_flag,
         force=force,
         screen=SCREEN,
     )

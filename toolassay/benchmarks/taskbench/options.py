@@ -214,7 +214,6 @@ class PlanScoring:
             "Device for BERTScore [default: cuda if available, else cpu].", choices=("cpu", "cuda", "mps")
         ),
     ] = None
-    bertscore_cache: Annotated[bool, Option("Cache BERTScores on disk.")] = True
     with_bertscore: bool = True
     resamples: int = 1000
     seed: int = 0
@@ -234,7 +233,6 @@ class PlanScoring:
             self.bertscore_model,
             layers=self.bertscore_layers,
             device=self.bertscore_device,
-            cache=self.bertscore_cache,
             threads=cores(),
             engine=engine,
         )

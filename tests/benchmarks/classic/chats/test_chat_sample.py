@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from toolassay.benchmarks.classic.chats.build import sample_chats
-from toolassay.benchmarks.classic.chats.raw_chats import RawSource
+from toolassay.benchmarks.classic.chats.settings import ChatSampling
 from toolassay.benchmarks.classic.data import read_data
 from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
@@ -21,8 +21,8 @@ for package in ("ftfy", "bs4", "presidio_analyzer"):
 
 
 @pytest.fixture
-def source(root: Path) -> RawSource:
-    return RawSource(root / "examples/chats/messages.csv", root / "examples/chats/workflows.csv")
+def source(root: Path) -> Path:
+    return root / "examples/chats"
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -34,9 +34,9 @@ def steps(folder: Path) -> dict[str, dict[str, Any]]:
     return {step["step"]: step for step in read_json(folder / "steps.json")["steps"]}
 
 
-def test_the_counts_add_up(source: RawSource, tmp_path: Path) -> None:
+def test_the_counts_add_up(source: Path, tmp_path: Path) -> None:
     told: list[str] = []
-    sample_chats(source, tmp_path, per_domain=5, screen=Screen(table=told.append))
+    sample_chats(source, tmp_path, ChatSampling(per_domain=5), screen=Screen(table=told.append))
     funnel = list(steps(tmp_path).values())
     for step in funnel:
         assert step["conversations"] - step["dropped_conversations"] == step["left_conversations"]
@@ -56,7 +56,7 @@ def test_the_counts_add_up(source: RawSource, tmp_path: Path) -> None:
     assert "| sampled | 4 | 0 | 6 | 10 | 12 |" in told[0]
 
 
-def test_the_sample_has_no_labels_and_no_choice_of_the_bot(source: RawSource, tmp_path: Path) -> None:
+def test_the_sample_has_no_labels_and_no_choice_of_the_bot(source: Path, tmp_path: Path) -> None:
     sample_chats(source, tmp_path)
     assert all(not example.labels for example in read_data(tmp_path).examples)
     assert "hr-leave" not in (tmp_path / "messages.csv").read_text(encoding="utf-8")
@@ -71,7 +71,7 @@ def test_the_sample_has_no_labels_and_no_choice_of_the_bot(source: RawSource, tm
     }
 
 
-def test_personal_data_is_masked_everywhere(source: RawSource, tmp_path: Path) -> None:
+def test_personal_data_is_masked_everywhere(source: Path, tmp_path: Path) -> None:
     sample_chats(source, tmp_path)
     text = "".join(path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
     for value in ("ada.byron", "Ada", "7946", "3704", "10.20.30.40", "evil.example", "mona.li"):
@@ -89,15 +89,15 @@ def test_personal_data_is_masked_everywhere(source: RawSource, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"actions": {"rude": "drop"}}, "unknown filter 'rude'"),
-        ({"actions": {"null": "off"}}, "null cannot be switched off"),
-        ({"mask": "off", "mask_patterns": {"X": "x"}}, "contradict"),
+        ({"filters": [("rude", "drop")]}, "unknown filter 'rude'"),
+        ({"filters": [("null", "off")]}, "null cannot be switched off"),
+        ({"mask": "off", "mask_patterns": [("X", "x")]}, "contradict"),
         ({"mask": "no/such/model"}, "not the folder of a spaCy model"),
     ],
 )
 def test_bad_settings_are_reported_and_nothing_is_written(
-    source: RawSource, tmp_path: Path, settings: dict[str, Any], told: str
+    source: Path, tmp_path: Path, settings: dict[str, Any], told: str
 ) -> None:
     with pytest.raises(UsageError, match=told):
-        sample_chats(source, tmp_path / "out", **settings)
+        sample_chats(source, tmp_path / "out", ChatSampling(**settings))
     assert not (tmp_path / "out").exists()

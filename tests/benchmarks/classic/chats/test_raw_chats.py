@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from toolassay.benchmarks.classic.chats.chat import Chat, Exchange
-from toolassay.benchmarks.classic.chats.raw_chats import RawSource, find_source, read_chats
+from toolassay.benchmarks.classic.chats.raw_chats import find_source, read_chats
+from toolassay.benchmarks.classic.chats.settings import ChatSampling
 from toolassay.errors import UsageError
 
 HEADER = "conversation,order,sender,text,domain,workflow,cost\n"
@@ -25,7 +26,7 @@ ROWS = (
 
 def read(folder: Path, text: str = HEADER + ROWS, **settings: object) -> tuple[Chat, ...]:
     (folder / "messages.csv").write_text(text, encoding="utf-8")
-    return read_chats(RawSource(folder / "messages.csv", **settings)).chats  # type: ignore[arg-type]
+    return read_chats(folder / "messages.csv", ChatSampling(**settings)).chats  # type: ignore[arg-type]
 
 
 def test_rows_become_exchanges_in_their_order(tmp_path: Path) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.classic.chats.chat import profane_words
-from toolassay.benchmarks.classic.chats.chat_sample import ChatSampleSettings, make_sample, write_sample
-from toolassay.benchmarks.classic.chats.masking import find_with
+from toolassay.benchmarks.classic.chats.chat_sample import make_sample, write_sample
+from toolassay.benchmarks.classic.chats.masking import Finder, find_with
 from toolassay.benchmarks.classic.chats.merge import (
     CONFLICTS,
     Ties,
@@ -20,7 +21,8 @@ from toolassay.benchmarks.classic.chats.merge import (
     write_reports,
     write_set,
 )
-from toolassay.benchmarks.classic.chats.raw_chats import RawSource, read_chats
+from toolassay.benchmarks.classic.chats.raw_chats import find_source, read_chats
+from toolassay.benchmarks.classic.chats.settings import ChatSampling
 from toolassay.benchmarks.classic.chats.workbook import read_annotations, write_workbook
 from toolassay.benchmarks.classic.data import (
     DOMAIN_COLUMNS,
@@ -74,62 +76,48 @@ def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[s
 
 
 def sample_chats(
-    source: RawSource,
+    path: str | Path,
     out: str | Path,
+    settings: ChatSampling = ChatSampling(),
     *,
-    mask: str = "patterns",
-    mask_patterns: Mapping[str, str] | None = None,
-    phone_regions: Sequence[str] = (),
-    profanity: str | Path | None = None,
     force: bool = False,
     screen: Screen = DEFAULT,
-    **settings: Any,
 ) -> None:
     """Clean, filter, draw and mask raw chats.
 
     Args:
-        source: where they are.
+        path: Table of messages, or folder with messages and workflows.
         out: the folder for the tables without labels, `recorded.csv`, `steps.json` and `dropped.csv`.
-        mask: `patterns`, `off`, or the folder of a spaCy model that finds names too.
-        mask_patterns: further patterns by kind.
-        phone_regions: of telephone numbers without a country code.
-        profanity: a file of words, one a line.
+        settings: how they are read, filtered, drawn and masked.
         force: replace files that are there.
         screen: Receives messages, results and progress.
-        settings: the other fields of `ChatSampleSettings`.
 
     Raises:
         UsageError: bad input, with its line; a missing library; `out` is not empty.
         ToolassayError: no chat is left.
     """
+    messages, workflows = find_source(Path(path))
+    settings = replace(settings, workflows=settings.workflows or workflows)
     folder = Path(out)
     check_empty(folder, force=force)
-    words = None if profanity is None else read_text(Path(profanity)).split("\n")
-    words = words and [word.strip() for word in words if word.strip()]
-    if words == []:
-        raise UsageError("holds no words", file=profanity, fix="write one a line, or leave --profanity out")
-    if mask == "off" and mask_patterns:
-        raise UsageError("--mask off and --mask_pattern contradict", fix="leave one of them out")
-    model = None if mask in ("off", "patterns") else Path(mask)
-    find = None if mask == "off" else find_with(model, regions=phone_regions, own=mask_patterns)
-    profane = None if words is None else profane_words(words)
-    chosen = ChatSampleSettings(profane=profane, mask=find, **settings)
-    raw = read_chats(source)
-    if source.workflows is None:
+    find = _finder(settings)
+    profane = _profane(settings.profanity)
+    raw = read_chats(messages, settings)
+    if settings.workflows is None:
         started = count_of(len(raw.workflows), "workflow")
         screen.say(
             f"{WARNING}no table of workflows (--workflows): the {started} that the bot started are taken, by "
             "their ids and without descriptions; what it never started is missing"
         )
-    sample = make_sample(raw, chosen)
-    write_sample(sample, chosen, folder)
+    sample = make_sample(raw, settings, profane=profane, find=find)
+    write_sample(sample, settings, folder)
     screen.table(sample.funnel.table())
     if find is None:
         screen.say(f"{WARNING}personal data is not masked")
     else:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in sample.masked.items()) or "nothing"
         screen.say(f"masked: {kinds}")
-        if mask == "patterns":
+        if settings.mask == "patterns":
             screen.say(
                 f"{WARNING}patterns find neither bare names nor postal addresses: --mask MODEL_PATH does, "
                 "and annotators mark what is left"
@@ -140,6 +128,26 @@ def sample_chats(
                 "masked, give the chats other ones"
             )
     screen.say(f"{folder}: {count_of(len(sample.chats), 'conversation')}, without labels")
+
+
+def _finder(settings: ChatSampling) -> Finder | None:
+    """What finds personal data; None if nothing is masked."""
+    if settings.mask == "off":
+        if settings.mask_patterns:
+            raise UsageError("--mask off and --mask_pattern contradict", fix="leave one of them out")
+        return None
+    model = None if settings.mask == "patterns" else Path(settings.mask)
+    return find_with(model, regions=settings.phone_regions, own=dict(settings.mask_patterns))
+
+
+def _profane(path: Path | None) -> Callable[[str], bool] | None:
+    """What tells whether a text has one of the words of a file; None without a file."""
+    if path is None:
+        return None
+    words = [word.strip() for word in read_text(path).split("\n") if word.strip()]
+    if not words:
+        raise UsageError("holds no words", file=path, fix="write one a line, or leave --profanity out")
+    return profane_words(words)
 
 
 def write_workbooks(
@@ -183,7 +191,6 @@ def merge_workbooks(
     out: str | Path,
     *,
     ties: Ties = "conflict",
-    any_flag: bool = False,
     force: bool = False,
     screen: Screen = DEFAULT,
 ) -> int:
@@ -194,7 +201,6 @@ def merge_workbooks(
         workbooks: `.xlsx` or `.csv` files, or folders of them; a file is an annotator.
         out: the folder for the set, its card, the votes, the conflicts and the agreement.
         ties: what becomes of messages without a majority, see `merge`.
-        any_flag: one annotator is enough to flag a message.
         force: replace files that are there.
         screen: Receives messages, results and progress.
 
@@ -229,7 +235,7 @@ def merge_workbooks(
             f"nothing is filled in yet in {count_of(len(answers), 'workbook')}",
             fix="have them filled in, then merge again",
         )
-    merged = merge(data, answers, ties=ties, any_flag=any_flag)
+    merged = merge(data, answers, ties=ties)
     if unfinished:
         remove_unfinished(folder)
     write_reports(folder, merged, answers)
@@ -240,7 +246,7 @@ def merge_workbooks(
             file=folder / CONFLICTS,
             fix="decide these in the workbooks and merge again, or say --ties first",
         )
-    write_set(folder, merged, data, len(answers), _rules(ties, any_flag))
+    write_set(folder, merged, data, len(answers), _rules(ties))
     for name, found in (("all", merged.agreement["all"]), *merged.agreement["domains"].items()):
         raw, kappa = (number(found[key], 3, unknown="-") for key in ("raw", "kappa"))
         screen.say(f"{name}: {count_of(found['messages'], 'message')}, raw agreement {raw}, kappa {kappa}")
@@ -311,11 +317,11 @@ def publish_set(
     screen.show(f"hf upload OWNER/NAME {shlex.quote(str(folder))} . --repo-type dataset")
 
 
-def _rules(ties: Ties, any_flag: bool) -> list[str]:
+def _rules(ties: Ties) -> list[str]:
     return [
         "A label has more than half of the votes; `none of these` is a vote, an empty cell is not.",
         "A second label was named first or second by more than half of them.",
-        f"A conversation was left out if {'one annotator' if any_flag else 'more than half'} flagged it.",
+        "A conversation was left out if more than half flagged it.",
         "Without a majority, the choice of the first annotator counted among those with the most votes."
         if ties == "first"
         else "A conversation with a message without a majority was left out.",

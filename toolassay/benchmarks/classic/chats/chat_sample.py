@@ -25,6 +25,7 @@ from toolassay.benchmarks.classic.chats.chat import (
 )
 from toolassay.benchmarks.classic.chats.masking import Finder, mask_chat, mask_workflow
 from toolassay.benchmarks.classic.chats.raw_chats import RawChats
+from toolassay.benchmarks.classic.chats.settings import ChatSampling
 from toolassay.benchmarks.classic.data import MessageRow, Workflow, write_tables
 from toolassay.benchmarks.csv_tables import write_table
 from toolassay.console.tables import Table
@@ -213,27 +214,6 @@ FILTERS = tuple(each.name for each in standard_filters(profane=lambda _: False))
 
 
 @dataclass(frozen=True)
-class ChatSampleSettings:
-    """Settings of a sample.
-
-    Args:
-        per_domain: number of conversations to draw per domain.
-        seed: of the draw.
-        min_length: minimum length of a user message, in characters.
-        actions: the action of each filter, by name; default `drop`.
-        profane: tells whether a text contains profanity; None disables that filter.
-        mask: finds personal data; None disables masking.
-    """
-
-    per_domain: int = 1000
-    seed: int = 0
-    min_length: int = 5
-    actions: Mapping[str, Action] = field(default_factory=dict)
-    profane: Callable[[str], bool] | None = None
-    mask: Finder | None = None
-
-
-@dataclass(frozen=True)
 class ChatSample:
     """A sample with its funnel.
 
@@ -250,18 +230,31 @@ class ChatSample:
     masked: Mapping[str, int]
 
 
-def make_sample(raw: RawChats, settings: ChatSampleSettings) -> ChatSample:
+def make_sample(
+    raw: RawChats,
+    settings: ChatSampling,
+    *,
+    profane: Callable[[str], bool] | None = None,
+    find: Finder | None = None,
+) -> ChatSample:
     """Clean, filter, draw and mask raw chats.
+
+    Args:
+        raw: The chats.
+        settings: How they are filtered and drawn.
+        profane: Tells whether a text contains profanity; None disables that filter.
+        find: Finds personal data; None disables masking.
 
     Raises:
         UsageError: a library is not installed, or a filter is unknown or cannot be switched off.
         ToolassayError: no chat is left.
     """
-    if unknown := [name for name in settings.actions if name not in FILTERS]:
+    actions = settings.actions
+    if unknown := [name for name in actions if name not in FILTERS]:
         raise UsageError(f"unknown filter {unknown[0]!r}", fix=f"choose from {', '.join(FILTERS)}")
-    if wrong := {*settings.actions.values()} - {*get_args(Action)}:
+    if wrong := {*actions.values()} - {*get_args(Action)}:
         raise UsageError(f"unknown action {min(wrong)!r} of a filter", fix="say drop, cut or off")
-    if settings.actions.get("null") == "off":
+    if actions.get("null") == "off":
         raise UsageError("the filter null cannot be switched off", fix="use null=drop or null=cut")
     chats = list(raw.chats)
     funnel = ChatFunnel(len(chats), count_messages(chats))
@@ -276,14 +269,13 @@ def make_sample(raw: RawChats, settings: ChatSampleSettings) -> ChatSample:
         changed += sum(map(operator.ne, chat.exchanges, exchanges))
         chats[place] = replace(chat, exchanges=tuple(exchanges))
     funnel.add("cleaned", "Unicode repaired, HTML taken out", counts={"changed_messages": changed})
-    for each in standard_filters(min_length=settings.min_length, profane=settings.profane):
+    for each in standard_filters(min_length=settings.min_length, profane=profane):
         chats = _filtered(each, chats, settings, funnel)
     drawn, others = draw_chats(chats, settings.per_domain, settings.seed)
     funnel.add("sampled", "not drawn", [Drop(chat.id, len(chat.exchanges), why) for chat, why in others])
     workflows = list(raw.workflows)
     counts = Counter[str]()
-    if settings.mask is not None:
-        find = settings.mask
+    if find is not None:
         drawn = [mask_chat(chat, find, counts) for chat in drawn]
         workflows = [mask_workflow(workflow, find, counts) for workflow in workflows]
         funnel.add("masked", "personal data replaced by placeholders", counts=dict(sorted(counts.items())))
@@ -310,7 +302,7 @@ def make_sample(raw: RawChats, settings: ChatSampleSettings) -> ChatSample:
     return ChatSample(drawn, offered, funnel, dict(sorted(counts.items())))
 
 
-def write_sample(sample: ChatSample, settings: ChatSampleSettings, folder: Path) -> None:
+def write_sample(sample: ChatSample, settings: ChatSampling, folder: Path) -> None:
     """Write the unlabelled tables, the bot's recorded values, `steps.json` and `dropped.csv`."""
     rows = [(chat, place, exchange) for chat in sample.chats for place, exchange in enumerate(chat.exchanges)]
     write_table(
@@ -327,7 +319,7 @@ def write_sample(sample: ChatSample, settings: ChatSampleSettings, folder: Path)
         per_domain=settings.per_domain,
         min_length=settings.min_length,
         actions={**dict.fromkeys(FILTERS, "drop"), **settings.actions},
-        masked=None if settings.mask is None else dict(sample.masked),
+        masked=None if settings.mask == "off" else dict(sample.masked),
     )
     write_tables(
         folder,
@@ -341,7 +333,7 @@ def write_sample(sample: ChatSample, settings: ChatSampleSettings, folder: Path)
 
 
 def _filtered(
-    chosen: Filter, chats: list[Chat], settings: ChatSampleSettings, funnel: ChatFunnel, *, named: str = ""
+    chosen: Filter, chats: list[Chat], settings: ChatSampling, funnel: ChatFunnel, *, named: str = ""
 ) -> list[Chat]:
     action = settings.actions.get(named or chosen.name, "drop")
     kept, out = apply(chosen, chats, action)

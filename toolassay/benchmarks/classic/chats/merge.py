@@ -48,9 +48,7 @@ class MergedLabel:
     conflict: str = ""
 
 
-def majority_label(
-    answers: Mapping[str, Annotation], *, settle: bool = False, any_flag: bool = False
-) -> MergedLabel:
+def majority_label(answers: Mapping[str, Annotation], *, settle: bool = False) -> MergedLabel:
     """Merge the annotations of one message by majority.
 
     The voters are the annotators who made a choice under Workflow 1; "none of these" is a choice, an empty
@@ -61,7 +59,6 @@ def majority_label(
     Args:
         answers: by annotator, in the order of the workbooks.
         settle: without a majority, take the first annotator's choice among those with the most votes.
-        any_flag: one annotator is enough for a flag.
 
     >>> majority_label({"a": Annotation("w0"), "b": Annotation("w1"), "c": Annotation("w1")}).label
     'w1'
@@ -69,7 +66,7 @@ def majority_label(
     'a tie'
     """
     flagged = Counter(flag for answer in answers.values() for flag in answer.flags)
-    flags = tuple(sorted(flag for flag, number in flagged.items() if any_flag or 2 * number > len(answers)))
+    flags = tuple(sorted(flag for flag, number in flagged.items() if 2 * number > len(answers)))
     chosen = [answer for answer in answers.values() if answer.first is not None]
     votes = Counter(answer.first for answer in chosen)
     if not votes:
@@ -118,9 +115,7 @@ class MergedSet:
     open_conflicts: int
 
 
-def merge(
-    data: ClassicData, answers: AnnotationsByName, *, ties: Ties = "conflict", any_flag: bool = False
-) -> MergedSet:
+def merge(data: ClassicData, answers: AnnotationsByName, *, ties: Ties = "conflict") -> MergedSet:
     """Merge the annotations of a sample.
 
     Conversations stay whole: one is left out if a majority flags one of its messages, or if one of its
@@ -132,13 +127,10 @@ def merge(
         ties: what happens to messages without a majority: `conflict` leaves their conversations out until
             they are decided, `drop` leaves them out for good, `first` takes the first annotator's choice
             among those with the most votes. A message without any vote is never released.
-        any_flag: one annotator is enough to flag a message.
     """
     keys = [(example.conversation, example.request_idx) for example in data.examples]
     given = {key: {name: these[key] for name, these in answers.items() if key in these} for key in keys}
-    verdicts = {
-        key: majority_label(found, settle=ties == "first", any_flag=any_flag) for key, found in given.items()
-    }
+    verdicts = {key: majority_label(found, settle=ties == "first") for key, found in given.items()}
     chats: dict[str, list[MessageKey]] = defaultdict(list)
     for key in sorted(keys):
         chats[key[0]].append(key)

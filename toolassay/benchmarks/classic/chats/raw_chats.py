@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from toolassay.benchmarks.classic.chats.chat import FIGURES, Chat, RawMessage, count_greetings, exchanges_of
+from toolassay.benchmarks.classic.chats.settings import ChatSampling
 from toolassay.benchmarks.classic.data import Workflow
 from toolassay.benchmarks.csv_tables import CsvRow, read_table
 from toolassay.errors import UsageError
@@ -23,33 +24,12 @@ RAW_COLUMNS: Mapping[str, Sequence[str]] = package_data(__package__, "columns.js
 _AMOUNT = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?|")
 
 
-@dataclass(frozen=True)
-class RawSource:
-    """Where raw chats are and how to read them.
-
-    Args:
-        messages: a table with one row per message.
-        workflows: a table with one row per workflow; without it, the workflows that the bot started.
-        columns: configured column names by field, see `RAW_COLUMNS`.
-        domain: the domain of all chats, if the tables have no column for it.
-        user, bot, human: the values of `sender` for each; case is ignored.
-    """
-
-    messages: Path
-    workflows: Path | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-    domain: str = ""
-    user: Collection[str] = ("user", "customer", "client", "visitor")
-    bot: Collection[str] = ("bot", "assistant", "system")
-    human: Collection[str] = ("human", "agent", "operator", "live_agent")
-
-
-def read_raw(path: Path, source: RawSource, needed: Sequence[str], used: set[str]) -> Iterator[CsvRow]:
+def read_raw(path: Path, settings: ChatSampling, needed: Sequence[str], used: set[str]) -> Iterator[CsvRow]:
     """The rows of a table, with cells under the names of `RAW_COLUMNS`, without blanks around all but texts.
 
     Args:
         path: CSV with a header, or `.jsonl`, `.json` with one object per line.
-        source: how it is read. A configured column that this table lacks is ignored, because several tables
+        settings: how it is read. A configured column that this table lacks is ignored, because several tables
             share the configuration.
         needed: fields that the table must have, besides the domain.
         used: receives the fields whose configured column was found.
@@ -58,7 +38,7 @@ def read_raw(path: Path, source: RawSource, needed: Sequence[str], used: set[str
         UsageError: the file does not exist or is malformed (with the line), or a field is unknown or
             has no column.
     """
-    named = source.columns
+    named = dict(settings.columns)
     if unknown := set(named) - RAW_COLUMNS.keys():
         raise UsageError(
             f"--column: unknown field {min(unknown)!r}", fix=f"choose from {', '.join(RAW_COLUMNS)}"
@@ -69,7 +49,7 @@ def read_raw(path: Path, source: RawSource, needed: Sequence[str], used: set[str
             for what, usual in RAW_COLUMNS.items()
             if (column := next((one for one in (named.get(what, ""), *usual) if one in row.cells), None))
         }
-        given = {"domain"} if source.domain else set[str]()
+        given = {"domain"} if settings.domain else set[str]()
         if missing := [what for what in (*needed, "domain") if what not in columns.keys() | given]:
             flags = " ".join(f"--column {what}=NAME" for what in missing)
             listed = ", ".join(row.cells)
@@ -78,7 +58,7 @@ def read_raw(path: Path, source: RawSource, needed: Sequence[str], used: set[str
         cells = {what: row[column].strip() for what, column in columns.items()}
         if "text" in columns:
             cells["text"] = row[columns["text"]]
-        cells["domain"] = source.domain or cells["domain"]
+        cells["domain"] = settings.domain or cells["domain"]
         yield CsvRow(cells, row.file, row.line)
 
 
@@ -129,7 +109,7 @@ def find_source(raw: Path) -> tuple[Path, Path | None]:
     return messages, workflows
 
 
-def read_chats(source: RawSource) -> RawChats:
+def read_chats(messages_path: Path, settings: ChatSampling) -> RawChats:
     """Read and check raw chats.
 
     Bot messages before the first user message cannot be represented in the tables; they are only counted.
@@ -138,20 +118,20 @@ def read_chats(source: RawSource) -> RawChats:
         UsageError: a file does not exist or is malformed, or a row is invalid (with its line): unknown sender
             or workflow, invalid `order`, a chat in two domains, an invalid measurement.
     """
-    lists = {"user": source.user, "bot": source.bot, "human": source.human}
+    lists = {"user": settings.user_is, "bot": settings.bot_is, "human": settings.human_is}
     senders = {name.casefold(): kind for kind, names in lists.items() for name in names}
     rows = {"rows": 0, "user": 0, "bot": 0, "human": 0, "without_conversation": 0, "greetings": 0}
     messages: dict[str, list[RawMessage]] = {}
     used: set[str] = set()
-    for row in read_raw(source.messages, source, ("conversation", "order", "sender", "text"), used):
+    for row in read_raw(messages_path, settings, ("conversation", "order", "sender", "text"), used):
         rows["rows"] += 1
         sender = senders.get(row["sender"].casefold())
         if sender is None:
             raise row.error(
                 f"unknown sender {row['sender']!r}",
                 "add it to --user_is, --bot_is or --human_is, each of which replaces its default list: "
-                f"users {', '.join(source.user)}; bots {', '.join(source.bot)}; "
-                f"people {', '.join(source.human)}",
+                f"users {', '.join(settings.user_is)}; bots {', '.join(settings.bot_is)}; "
+                f"people {', '.join(settings.human_is)}",
             )
         rows[sender] += 1
         if not (name := row["conversation"]):
@@ -171,9 +151,9 @@ def read_chats(source: RawSource) -> RawChats:
         problem = "one chat has both times and numbers under order"
         row.refuse_if(differs, problem, "use either in all its rows")
     if not messages:
-        raise UsageError("no chats", file=source.messages, fix="write one row per message")
-    workflows = _workflows(source, messages, used)
-    if unused := [f"{what}={column}" for what, column in source.columns.items() if what not in used]:
+        raise UsageError("no chats", file=messages_path, fix="write one row per message")
+    workflows = _workflows(settings, messages, used)
+    if unused := [f"{what}={column}" for what, column in settings.columns if what not in used]:
         raise UsageError(
             f"no table has the column of --column {unused[0]}", fix="correct the name, or omit it"
         )
@@ -201,12 +181,12 @@ def _place(row: CsvRow) -> tuple[str, float]:
 
 
 def _workflows(
-    source: RawSource, messages: Mapping[str, list[RawMessage]], used: set[str]
+    settings: ChatSampling, messages: Mapping[str, list[RawMessage]], used: set[str]
 ) -> tuple[Workflow, ...]:
     """The workflows of the table, or those that the bot started. Every started one must be in the table."""
     known: dict[str, Workflow] = {}
-    if source.workflows is not None:
-        for row in read_raw(source.workflows, source, ("workflow", "name"), used):
+    if settings.workflows is not None:
+        for row in read_raw(settings.workflows, settings, ("workflow", "name"), used):
             name = row["workflow"]
             if not name or name in known:
                 raise row.error(f"the workflow id {name!r} is empty or duplicate", "write a unique id")
@@ -216,7 +196,7 @@ def _workflows(
         domain = message.row["domain"]
         if not started:
             continue
-        if source.workflows is None:
+        if settings.workflows is None:
             known.setdefault(started, Workflow(started, started, "", domain))
         if started not in known or known[started].domain != domain:
             raise message.row.error(
@@ -224,5 +204,5 @@ def _workflows(
                 "list it in the table of workflows, or leave the cell empty",
             )
     if not known:
-        raise UsageError("no workflows", file=source.messages, fix="list them in a table, --workflows FILE")
+        raise UsageError("no workflows", fix="list them in a table, --workflows FILE")
     return tuple(known.values())
