@@ -33,14 +33,17 @@ _RENAMED = {
 # Removed commands and flags, and what to use instead.
 _REMOVED = {
     "convert": "use DuckDB: duckdb -c \"COPY (FROM 'data.json') TO 'data.parquet'\"",
+    "--any_flag": "a conversation is left out if more than half of the annotators flag it",
     "--api_version": "set OPENAI_API_VERSION and AZURE_OPENAI_ENDPOINT",
     "--as_json": "the function `sample` returns the samples",
+    "--bertscore_cache": "to compute scores again, delete toolassay/bertscore.sqlite3 in the cache folder",
     "--bertscore_backend": "omit it: the package bert-score computes BERTScore",
     "--bertscore_precision": "omit it: BERTScore runs in full precision",
     "--critic": "`graph` has --propose MODEL instead; `generate`, `release` and `check` have --critic",
     "--critic_band": "`graph` has --propose MODEL instead",
     "--critic_links": "`graph` has --propose MODEL instead",
     "--critics": "`toolassay check` sorts the samples by what critics found",
+    "--insist": "the page saves a fix that the gates reject: toolassay review --data_dir DIR",
     "--materialise": "give --max_links a larger number",
     "--normalise_types": "call build_graph(normalise_types=False)",
     "--outage": "the fault `refused` lasts 1 second",
