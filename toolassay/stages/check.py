@@ -453,8 +453,8 @@ def check_into(
                 recipe, known = replace(recipe, solvers=files), replace(known, solved=worth.lines)
                 complete = complete and answered
         checked_part = CheckedPart(GateFunnel(names))
-        origin = place.origin if place.releases else None
-        task = CheckTask(labels.reader, recipe, writes=True, tries_repair=not repair, origin=origin)
+        provenance = place.provenance if place.releases else None
+        task = CheckTask(labels.reader, recipe, writes=True, tries_repair=not repair, provenance=provenance)
         with (
             place.writing(graph, repairs=repair) as write,
             screen.progress("check", len(labels)) as advance,
