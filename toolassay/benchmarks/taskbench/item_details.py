@@ -69,7 +69,7 @@ def labelled_plans(folder: DataFolder, say: Say) -> PlanSet:
     return _plans(folder, folder.data, say, lambda label: label)
 
 
-def call_plan_ofs(folder: DataFolder, predictions: Path, say: Say) -> PlanSet:
+def predicted_plans(folder: DataFolder, predictions: Path, say: Say) -> PlanSet:
     """The plans of a prediction file; of several lines with one id, the last counts, as in scores.
 
     Raises:
@@ -442,6 +442,6 @@ ITEMS = Items(
     plan_golds,
     plan_answers,
     lambda folder, allow_tools, say: labelled_plans(folder, say),
-    lambda folder, predictions, say: call_plan_ofs(folder, predictions, say),
+    predicted_plans,
     agent_trajectories,
 )
