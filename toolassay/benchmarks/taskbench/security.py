@@ -55,7 +55,7 @@ _CHARACTERS = 10_000  # longer requests are not probed: with the planted text th
 class PlanProbe:
     """A request as the planner gets it.
 
-    Args:
+    Attributes:
         probe: the probe.
         text: the request as sent.
         planted: the planted text.

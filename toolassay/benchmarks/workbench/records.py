@@ -199,7 +199,7 @@ class TableDifference:
     other tables are identified by their key. Rows without a key are compared by content, so a changed row
     counts as one gone and one new.
 
-    Args:
+    Attributes:
         gone: removed rows, cells in the order of the columns.
         new: added rows, cells by column.
         changed: cells in rows that exist in both states that differ as they are compared (`compared_text`).

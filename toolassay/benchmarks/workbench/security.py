@@ -139,7 +139,7 @@ _SUBJECT = "As promised"
 class TaskProbe:
     """A task as an agent gets it.
 
-    Args:
+    Attributes:
         probe: the probe.
         task: with the request as sent and the calls that solve it.
         planted: the planted text.

@@ -27,7 +27,7 @@ _LAYOUTS = {edition.layout: edition.task_version for edition in EDITIONS.values(
 class Task:
     """A request and its ground truth.
 
-    Args:
+    Attributes:
         query: the request; results are joined with tasks on this text.
         answer: the ground-truth calls as text, see `calls.parse_call`.
         base_template: the template that the request was made from; without one, the request itself. Intervals

@@ -120,7 +120,7 @@ class OwnAgentTasks(WorkbenchTasks):
 class WorkplaceWork(Work):
     """Tasks that an agent does, each on its own copy of the workplace.
 
-    Args:
+    Attributes:
         folder: the data.
         settings: of the agent.
         sandbox: the workplace, as read.

@@ -65,7 +65,7 @@ _NOUNS = {"gone": "row", "new": "row", "changed": "cell"}
 class Effect:
     """The effect of a task's ground truth.
 
-    Args:
+    Attributes:
         task: the task.
         changes: the changes to judged tables; empty if the task asks for no action.
     """

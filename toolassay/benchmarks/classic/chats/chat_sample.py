@@ -40,7 +40,7 @@ DROPPED = "dropped.csv"
 class Drop:
     """A conversation that a step left out, completely or from one of its messages on.
 
-    Args:
+    Attributes:
         conversation: its id.
         messages: how many user messages went.
         why: the reason, without any words of the conversation.
@@ -216,7 +216,7 @@ FILTERS = tuple(each.name for each in standard_filters(profane=lambda _: False))
 class ChatSampleSettings:
     """Settings of a sample.
 
-    Args:
+    Attributes:
         per_domain: number of conversations to draw per domain.
         seed: of the draw.
         min_length: minimum length of a user message, in characters.
@@ -237,7 +237,7 @@ class ChatSampleSettings:
 class ChatSample:
     """A sample with its funnel.
 
-    Args:
+    Attributes:
         chats: cleaned, drawn and masked.
         workflows: of their domains, masked as well.
         funnel: what each step left out.

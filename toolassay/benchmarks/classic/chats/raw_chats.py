@@ -27,7 +27,7 @@ _AMOUNT = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?|")
 class RawSource:
     """Where raw chats are and how to read them.
 
-    Args:
+    Attributes:
         messages: a table with one row per message.
         workflows: a table with one row per workflow; without it, the workflows that the bot started.
         columns: configured column names by field, see `RAW_COLUMNS`.
@@ -100,7 +100,7 @@ def _rows(path: Path) -> Iterator[CsvRow]:
 class RawChats:
     """Raw chats, read and checked.
 
-    Args:
+    Attributes:
         chats: in the order in which they start in the table.
         workflows: that can be started.
         rows: number of rows, by kind.

@@ -189,7 +189,7 @@ TOOLKIT_CHOICES = ("all", "domains")
 class WorkbenchAgentSettings:
     """Settings of an agent. All of them shape answers, so they are part of the run's manifest.
 
-    Args:
+    Attributes:
         agent: `native` (tool calls of the model interface), `react` (actions as text), or `react_published`
             (actions as text, parsed exactly as the published agent does).
         toolkit: `all` tools for every task, or only those of the task's `domains`.

@@ -49,7 +49,7 @@ Raises:
 class Template:
     """A kind of request.
 
-    Args:
+    Attributes:
         name: unique among all templates.
         domains: the domains whose tools a solution may need, including those that only read.
         mix: the number of tasks that need no call, one call and several calls; ten in total.
@@ -190,7 +190,7 @@ def growth(values_since: float, value_yesterday: float) -> float | None:
 class Draft:
     """A request in the making. Each method that names a gap draws a value and writes its text there.
 
-    Args:
+    Attributes:
         tables: of the company.
         rng: makes the choices. Their order is part of the generated folder.
         gaps: the texts so far.

@@ -47,7 +47,7 @@ _LAYOUTS: Mapping[str, Layout] = {str(table.domain): table for table in JUDGED}
 class CompatVerdict:
     """The published evaluator's verdict on one run.
 
-    Args:
+    Attributes:
         correct: the state equals the one that the ground truth leaves, and the run ended without an error.
         side_effects: something changed and the state differs from the ground truth's, with or without an
             error. The edition of 2026 ignores plots, and a call that failed counts as a difference.
@@ -169,7 +169,7 @@ _NAME = re.compile(r"(?P<model>.+)_(?P<setting>all|domains)(_\d{4}-\d\d-\d\d_\d\
 class TaskResult:
     """The result of one request.
 
-    Args:
+    Attributes:
         query: the request.
         calls: the agent's calls as text, in order.
         error: the error message; empty if the run succeeded.
@@ -190,7 +190,7 @@ class RunFacts(msgspec.Struct, frozen=True):
 class ResultFile:
     """One result file.
 
-    Args:
+    Attributes:
         path: of the file.
         name: its path below the given folder, with slashes.
     """
@@ -267,7 +267,7 @@ def result_files(path: Path) -> list[ResultFile]:
 class RunVerdict:
     """The verdict on one run.
 
-    Args:
+    Attributes:
         task: the task.
         result: the run's calls and error.
         correct: whether the run is correct in the chosen mode.
@@ -361,7 +361,7 @@ class WorkbenchEvaluator:
 class JudgingTask:
     """Judging of tasks, for an engine.
 
-    Args:
+    Attributes:
         workplace: opens the state before every run.
         modes: `compat` and `strict`, or one of them.
         rules: how error classes are recognised.

@@ -43,7 +43,7 @@ class StateChange(NamedTuple):
 class StrictVerdict:
     """The strict verdict on the state that a run left.
 
-    Args:
+    Attributes:
         correct: exactly the wanted changes were made, and the run ended without an error.
         unwanted: changes that were made but not wanted.
         missing: changes that were wanted but not made.

@@ -299,7 +299,7 @@ class ToolConnection(sqlite3.Connection):
 class OwnWorkplace:
     """What all copies of a user-defined workplace share.
 
-    Args:
+    Attributes:
         now: the workplace's current time.
         user: the person the agent works for.
         toolset: its tools.

@@ -36,7 +36,7 @@ class ToolError(ToolFailure):
 class ToolMark:
     """The record that `@tool` leaves on a function.
 
-    Args:
+    Attributes:
         domain: the domain the tool belongs to.
         changes_state: whether it may write.
     """
@@ -177,7 +177,7 @@ _LONGEST_NAME = 64  # the limit of OpenAI's API
 class TypedArgument(ToolArgument):
     """A typed argument of a user's tool.
 
-    Args:
+    Attributes:
         hint: the type hint.
         default: the value if the argument is omitted.
     """

@@ -38,7 +38,7 @@ class ToolFailure(Exception):
 class ToolArgument:
     """One argument of a tool.
 
-    Args:
+    Attributes:
         description: for the agent.
         required: whether the tool does nothing useful without it. Missing ones are answered, not refused.
         choices: the accepted values, if there are only a few.
@@ -61,7 +61,7 @@ class ToolArgument:
 class WorkplaceTool:
     """One tool.
 
-    Args:
+    Attributes:
         domain: the part of the workplace it acts on.
         function: takes the sandbox and the arguments by name; returns a JSON value.
         description: for the agent.
