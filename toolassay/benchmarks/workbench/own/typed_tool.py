@@ -153,10 +153,10 @@ def convert_value(name: str, hint: Any, value: Any) -> Any:
     """
     try:
         no_number = hint is bool and not isinstance(value, str)  # 1 is not true
-        found = msgspec.convert(_checked(name, value), hint, strict=no_number)
-        if isinstance(found, float) and not math.isfinite(found):  # of the text "nan" or "inf"
+        converted = msgspec.convert(_checked(name, value), hint, strict=no_number)
+        if isinstance(converted, float) and not math.isfinite(converted):  # of the text "nan" or "inf"
             raise ValueError
-        return found
+        return converted
     except ValueError:
         raise ValueError(f"{name} is {describe_type(hint)}, not {str(value)[:100]!r}") from None
 

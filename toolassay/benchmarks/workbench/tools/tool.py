@@ -273,15 +273,19 @@ def _moment(text: str, now: datetime) -> datetime | None:
             raise _not_a_moment(text)
     # dateutil fills missing parts from the default. Parsing with two defaults shows which parts were missing.
     try:
-        found: datetime = parser.parse(text, default=datetime(1, 1, 1))
-        again: datetime = parser.parse(text, default=datetime(2, 2, 2, 2))
+        moment: datetime = parser.parse(text, default=datetime(1, 1, 1))
+        other_moment: datetime = parser.parse(text, default=datetime(2, 2, 2, 2))
     except (ValueError, OverflowError, TypeError):
         raise _not_a_moment(text) from None
-    if found.year == again.year or found.month == again.month or found.day == again.day:
-        return found
-    if found.hour != again.hour:  # neither a date nor an hour, e.g. only a weekday
+    if (
+        moment.year == other_moment.year
+        or moment.month == other_moment.month
+        or moment.day == other_moment.day
+    ):
+        return moment
+    if moment.hour != other_moment.hour:  # neither a date nor an hour, e.g. only a weekday
         raise _not_a_moment(text)
-    return found.replace(year=9999) if _CLOCK.match(text) else found
+    return moment.replace(year=9999) if _CLOCK.match(text) else moment
 
 
 SECONDS = 1.0
@@ -327,14 +331,14 @@ class Search:
             ToolFailure: the pattern is invalid or takes too long, or a cell is not text.
         """
         matches = self._matching(pattern)
-        found = []
+        matching_rows = []
         for row in rows:
             text = row[column]
             if not isinstance(text, str):
                 raise ToolFailure(f"cannot search {column}: a row has no text there")
             if matches(text):
-                found.append(row)
-        return found
+                matching_rows.append(row)
+        return matching_rows
 
     def either_contains(self, rows: Iterable[Record], pattern: Any, column: str, other: str) -> list[Record]:
         """The rows in which one of two columns matches. Rows whose first column is not text are left out, as
