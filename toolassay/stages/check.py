@@ -180,7 +180,9 @@ class ReviewWork(Work):
     """
 
     def __init__(self, reviews: CriticWork, data: Path, size: int) -> None:
-        self._reviews, self._data, self._size = reviews, data, size
+        self._reviews = reviews
+        self._data = data
+        self._size = size
 
     @cached_property
     def facts(self) -> WorkFacts:
@@ -408,14 +410,15 @@ def check_into(
     from toolassay.reports.pictures import draw_funnel
 
     screen = run.screen
-    against, threshold, repair = gating.against, gating.threshold, gating.repair
-    solvers, prediction_dir = gating.solvers, gating.prediction_dir
+    threshold = gating.threshold
+    repair = gating.repair
+    solvers = gating.solvers
     with place.held(), open_engine(gating.engine) as engine:
         graph = graph_of(folder, gating.dependency_type, say=screen.say)
         background = Background(graph.library, graph.dependency_type, graph)
         labels = LabelledSet.read(folder.data, partial(repaired, background=background) if repair else None)
         bars = Thresholds() if threshold is None else Thresholds(threshold)
-        other = None if against is None else other_set(Path(against), folder)
+        other = None if gating.against is None else other_set(Path(gating.against), folder)
         critics = _critics(gating.critic)
         judges = dict.fromkeys([*_critics_of(folder), *critics])
         known_critics = standing(judges, map(Path, gating.calibration))
@@ -435,7 +438,8 @@ def check_into(
         if critics or solvers:
             worth = worth_reviewing(labels, known, recipe, engine, screen)
             place.claim()
-            evidence, verdicts = read_evidence(folder), dict[str, Mapping[int, CriticVerdict]]()
+            evidence = read_evidence(folder)
+            verdicts = dict[str, Mapping[int, CriticVerdict]]()
             for name in critics:
                 asked = replace(run, model=replace(run.model, llm=name))
                 verdicts[name], answered = ask_critic(
@@ -446,11 +450,14 @@ def check_into(
                 screen.say(f"used by all critics so far: {_used_together(place.path, critics)}")
             known = replace(known, critics=verdicts)
             if solvers:
-                where = place.path / PREDICTIONS if prediction_dir is None else folder.path / prediction_dir
+                predictions = place.path / PREDICTIONS
+                if gating.prediction_dir is not None:
+                    predictions = folder.path / gating.prediction_dir
                 files, answered = ask_solvers(
-                    worth, background, solvers=solvers, folder=folder, predictions=where, run=run
+                    worth, background, solvers=solvers, folder=folder, predictions=predictions, run=run
                 )
-                recipe, known = replace(recipe, solvers=files), replace(known, solved=worth.lines)
+                recipe = replace(recipe, solvers=files)
+                known = replace(known, solved=worth.lines)
                 complete = complete and answered
         checked_part = CheckedPart(GateFunnel(names))
         provenance = place.provenance if place.releases else None
@@ -464,7 +471,8 @@ def check_into(
                 write(part.lines)
                 for _ in range(part.funnel.total):
                     advance()
-        coverage, funnel = Coverage(graph, _left_out(folder, graph)), checked_part.funnel
+        funnel = checked_part.funnel
+        coverage = Coverage(graph, _left_out(folder, graph))
         coverage.extend(checked_part.coverage)
         settings = {
             "toolassay": __version__,
@@ -559,7 +567,8 @@ def _report(
     *,
     is_repaired: bool,
 ) -> None:
-    funnel, out = found.funnel, place.path
+    funnel = found.funnel
+    out = place.path
     if is_repaired:
         counts = ", ".join(f"{count:,} {kind}" for kind, count in found.repairs.most_common())
         screen.say(f"repairs: {f'{counts} (listed in {out / REPAIRS})' if counts else 'none'}")
