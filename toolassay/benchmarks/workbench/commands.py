@@ -163,12 +163,11 @@ def print_agent_scores(evaluations: Sequence[FolderEvaluation]) -> None:
         whole = {"n": strict["n_scored"], **strict["intervals"]}
         for name, numbers in {**strict["intervals_by_group"], "all": whole}.items():
             published = compat if compat is None or name == "all" else compat["by_group"].get(name)
-            is_known = published is not None and published["n"]
-            shares = [
-                numbers["accuracy"]["value"],
-                *([published["correct"] / published["n"] if is_known else None] if has_compat else ()),
-                numbers["side_effects"]["value"],
-            ]
+            shares = [numbers["accuracy"]["value"]]
+            if has_compat:
+                is_known = published is not None and published["n"]
+                shares.append(published["correct"] / published["n"] if is_known else None)
+            shares.append(numbers["side_effects"]["value"])
             texts = map(percent, shares)
             n = numbers["n"]
             usage: tuple[str, ...] = ("", "", "")

@@ -79,7 +79,7 @@ RESERVED = frozenset(
 )
 """Names that a metric of another package must not use."""
 _MEASURES = ("precision", "recall", "f1")
-# flags of a row in compat
+# Flags of a row in compat: whether it has steps, has arguments, is scored.
 _STEPS = 1
 _ARGUMENTS = 2
 _SCORED = 4
@@ -153,7 +153,8 @@ class ScoredRows:
     """
 
     def __init__(self, tool_ids: Sequence[str], extra: Sequence[str] = ()) -> None:
-        self._tool_ids, self.extra = tool_ids, tuple(extra)
+        self._tool_ids = tool_ids
+        self.extra = tuple(extra)
         self.tools: dict[int, Counter[int]] = {}
         self.texts: list[tuple[TextPair | None, TextPair | None]] = []
         self._new: list[tuple[Any, ...]] = []
@@ -315,7 +316,8 @@ class ScoredRows:
             numbers |= _means("step_bertscore_", _MEASURES, self._bertscore[with_steps, 1])
         if "f1" in metrics or "argument" in metrics:
             numbers |= self._node_numbers(group)
-            numbers[_ARGNAME], numbers[_ARGVALUE] = f1(*totals[6:9]), f1(*totals[9:])
+            numbers[_ARGNAME] = f1(*totals[6:9])
+            numbers[_ARGVALUE] = f1(*totals[9:])
         if "ed" in metrics:
             similarities = self._rows["compat_similarity"][chosen]
             numbers["edit_distance"] = 1 - float(similarities[flags & _SCORED > 0].mean())

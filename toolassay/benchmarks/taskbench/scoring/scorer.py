@@ -282,7 +282,8 @@ class ChunkScorer:
 
     def __init__(self, job: ScoringJob) -> None:
         self._job = job
-        self._labels, self._lines = LineFile(job.labels), LineFile(job.predictions)
+        self._labels = LineFile(job.labels)
+        self._lines = LineFile(job.predictions)
         self._reader = PlanReader(job.library, job.dependency_type)
         self._executed: ExecutedGold | None = None
         if job.executions is not None:

@@ -125,7 +125,8 @@ def _argument_counts(
     ]
     # A reference to an extra call must not earn more than one outside the plan.
     untyped = {f"<{label}>" for label in extra} if predicted.has_types else ()
-    shared_names = shared_values = 0
+    shared_names = 0
+    shared_values = 0
     for position, own in enumerate(matched if predicted.arguments is not None else ()):
         if own != UNMATCHED:
             wanted = resolved(gold, own, gold_labels)

@@ -310,14 +310,16 @@ def _hand_over_one(draft: Draft) -> Calls:
 
 @template(Mix(1, 1, 8), _CRM)
 def _hand_over_leads(draft: Draft) -> Calls:
-    (person, to), product = draft.two("person", "to", SALES), draft.product()
+    person, to = draft.two("person", "to", SALES)
+    product = draft.product()
     leads = [lead for lead in draft.tables.leads(person) if lead["product_interest"] == product]
     return update_customers(leads, "assigned_to_email", address(to))
 
 
 @template(Mix(none=0, one=2, many=8), _CRM)
 def _hand_over_stages(draft: Draft) -> Calls:
-    (person, to), stages = draft.two("person", "to", SALES), draft.two("first", "second", STATUSES)
+    person, to = draft.two("person", "to", SALES)
+    stages = draft.two("first", "second", STATUSES)
     owned = draft.tables.customers(assigned_to_email=address(person), product_interest=draft.product())
     customers = [customer for customer in owned if customer["status"] in stages]
     return update_customers(customers, "assigned_to_email", address(to))
@@ -389,7 +391,8 @@ def _send(draft: Draft) -> Calls:
 
 @template(Mix(one=10), "email")
 def _reply_about(draft: Draft) -> Calls:
-    (_, person, subject), body = _subject(draft), _answer(draft)
+    _, person, subject = _subject(draft)
+    body = _answer(draft)
     draft.gaps["person"] = person
     return _reply(draft.tables.emails(sender=person, subject=subject)[0], body)
 
@@ -489,7 +492,8 @@ def _complete(draft: Draft) -> Calls:
 
 @template(Mix(4, 4, 2), "project_management")
 def _stand_in(draft: Draft) -> Calls:
-    (person, to), last = draft.two("person", "to", PROJECT), draft.weekday("last", _deadline(draft))
+    person, to = draft.two("person", "to", PROJECT)
+    last = draft.weekday("last", _deadline(draft))
     return _update_tasks(_up_to(draft, person, last, "In Progress"), "assigned_to_email", address(to))
 
 

@@ -389,7 +389,10 @@ def _compile(pattern: str, *, case: bool) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            # Compiled in any case: what `re` refuses is an error in the published program.
             plain = re.compile(pattern, 0 if case else re.IGNORECASE)
-            return plain if _PLAIN.fullmatch(pattern) else regex.compile(pattern, 0 if case else regex.I)
+            if _PLAIN.fullmatch(pattern):
+                return plain
+            return regex.compile(pattern, 0 if case else regex.IGNORECASE)
     except (re.error, regex.error, OverflowError, RecursionError, MemoryError) as error:
         raise ToolFailure(f"not a regular expression: {error}") from None
