@@ -133,7 +133,7 @@ def disagreement(compat: CompatVerdict, strict: StrictVerdict) -> str | None:
         return BESIDE
     if strict.missing:
         return UNFINISHED if compat.side_effects else BESIDE
-    return ORDER if strict.wanted else REVERSED
+    return ORDER if strict.wanted_count else REVERSED
 
 
 def disagreements(cases: Path, results: str = "results") -> Counter[str]:

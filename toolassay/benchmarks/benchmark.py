@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import msgspec
 
@@ -129,27 +129,51 @@ class FolderFacts(msgspec.Struct, frozen=True):
     gold_advice: str = ""
 
 
+class AnswerReader(Protocol):
+    """Reads the id and the details of each predicted item of a model; `only` has the ids to read, or None."""
+
+    def __call__(
+        self, folder: DataFolder, predictions: Path, llm: str, only: Collection[str] | None, /
+    ) -> Iterator[tuple[str, ItemAnswer]]: ...
+
+
+class GoldPlanReader(Protocol):
+    """Reads the gold plans of a folder; runs Python code of it only with `allow_tools`."""
+
+    def __call__(self, folder: DataFolder, allow_tools: bool, say: Callable[[str], None], /) -> PlanSet: ...
+
+
+class PredictedPlanReader(Protocol):
+    """Reads the plans in a prediction file."""
+
+    def __call__(self, folder: DataFolder, file: Path, say: Callable[[str], None], /) -> PlanSet: ...
+
+
+class TrajectoryReader(Protocol):
+    """Reads the conversations of an agent in the prediction folder of a trial."""
+
+    def __call__(
+        self, folder: DataFolder, predictions: Path, llm: str, /
+    ) -> Iterator[RecordedTrajectory]: ...
+
+
 class Items(msgspec.Struct, frozen=True):
     """The items of a data folder. All raise UsageError if a file is missing or malformed.
 
     Attributes:
         golds: The items with their gold, for reports.
-        answers: The id and the details of each predicted item of a model, for reports; by folder, prediction
-            folder, model, and the ids to read (None for all).
-        gold_plans: The gold plans, to be executed; by folder, `allow_tools` and `say`. None without plans.
-        predicted_plans: The plans in a prediction file, to be executed and judged by their outcome; by
-            folder, file and `say`. None if predictions are judged otherwise.
-        trajectories: The conversations of an agent, for training; by folder, prediction folder of a trial and
-            model. None without agents.
+        answers: The answers of a model, for reports.
+        gold_plans: The gold plans, to be executed; None without plans.
+        predicted_plans: Predicted plans, to be executed and judged by their outcome; None if predictions are
+            judged otherwise.
+        trajectories: The conversations of an agent, for training; None without agents.
     """
 
     golds: Callable[[DataFolder], Iterator[ItemGold]] = lambda folder: iter(())
-    answers: Callable[[DataFolder, Path, str, Collection[str] | None], Iterator[tuple[str, ItemAnswer]]] = (
-        lambda folder, predictions, llm, only: iter(())
-    )
-    gold_plans: Callable[..., PlanSet] | None = None
-    predicted_plans: Callable[..., PlanSet] | None = None
-    trajectories: Callable[[DataFolder, Path, str], Iterator[RecordedTrajectory]] | None = None
+    answers: AnswerReader = lambda folder, predictions, llm, only: iter(())
+    gold_plans: GoldPlanReader | None = None
+    predicted_plans: PredictedPlanReader | None = None
+    trajectories: TrajectoryReader | None = None
 
 
 def published_rows(name: str) -> list[dict[str, str]]:
@@ -222,13 +246,13 @@ class Benchmark(ABC):
         """How scores are read, ranked and shown."""
 
     def settled(self, folder: DataFolder, run: RunSettings, own: Any) -> Any:
-        """The options of `infer` with defaults that depend on the folder and the model; notices are shown."""
+        """Fill in the defaults of `infer` options that depend on the folder or the model; show notices."""
         return own
 
     def place(self, run: RunSettings, own: Any) -> str:
-        """Path of the prediction folder, relative to the data folder; of a user's agent another one."""
-        by_agent = "_agents" if getattr(own, "agent_command", None) else ""
-        return run.choices.prediction_dir or f"predictions{by_agent}"
+        """Path of the prediction folder, relative to the data folder. A user's agent has its own."""
+        default = "predictions_agents" if getattr(own, "agent_command", None) else "predictions"
+        return run.choices.prediction_dir or default
 
     @abstractmethod
     def work(self, folder: DataFolder, run: RunSettings, own: Any, trial: int) -> Work:

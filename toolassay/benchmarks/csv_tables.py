@@ -22,7 +22,7 @@ csv.field_size_limit(10**8)  # recorded conversations exceed the default of 131,
 class CsvRow:
     """A row with the line that it ends on.
 
-    Args:
+    Attributes:
         cells: by column; an absent or empty cell is an empty string, and no other text counts as missing.
         file: the table.
         line: of the file, from 1.

@@ -91,7 +91,8 @@ def evaluate_command(
             screen=SCREEN,
         )
     except IncompleteEvaluation as error:
-        evaluations, failure = error.evaluations, error
+        evaluations = error.evaluations
+        failure = error
     benchmark = benchmark_of(DataFolder(data_dir))
     shown = {} if tables is None else vars(tables)
     load(benchmark.scores.show)(evaluations, **shown)
@@ -238,7 +239,7 @@ def report_command(
     """
     from toolassay.cli.score_tables import print_table
     from toolassay.console.tables import printable
-    from toolassay.reports.axes import mark_lines
+    from toolassay.reports.axes import mark_lines, note_lines
     from toolassay.reports.decision import tables
     from toolassay.stages.report import write_report
 
@@ -250,7 +251,7 @@ def report_command(
         return 0
     if format or save or rows != LeaderboardSettings():
         raise UsageError("these options are for --only leaderboard", fix="add it, or omit them")
-    found = write_report(
+    result = write_report(
         folders,
         out=out,
         junit_file=junit,
@@ -258,23 +259,18 @@ def report_command(
         settings=settings,
         screen=SCREEN,
     )
-    for line in found.decision.verdict.sentences:
+    for line in result.decision.verdict.sentences:
         show(printable(line))
-    for table in tables(found.decision):
+    for table in tables(result.decision):
         if table.title:
             show("")
         print_table(table.terminal())
-    by_note: dict[str, list[str]] = {}
-    for run in found.runs:
-        for axis, note in run.notes.items():
-            by_note.setdefault(f"{run.title}: {axis}: {note}", []).append(run.model)
-    notes = [f"{', '.join(models)}, {note}" for note, models in by_note.items()]
-    regressions = [regression.line for regression in found.decision.regressions]
-    for line in [*regressions, *mark_lines(found.runs), *notes]:
+    regressions = [regression.line for regression in result.decision.regressions]
+    for line in [*regressions, *mark_lines(result.runs), *note_lines(result.runs)]:
         show(printable(line))
-    for file in found.files:
+    for file in result.files:
         show(str(file))
-    return found.exit_code
+    return result.exit_code
 
 
 @command("view")

@@ -48,7 +48,7 @@ _LONGEST_NAME = 64
 class AgentTurn:
     """One parsed answer of the model.
 
-    Args:
+    Attributes:
         message: as added to the conversation.
         asked: the tool calls it makes.
         final: the final answer; None if the answer makes calls or cannot be parsed.

@@ -253,7 +253,7 @@ class IncompleteEvaluation(ToolassayError):
 class ScoringPlace:
     """The paths and models of an evaluation.
 
-    Args:
+    Attributes:
         folder: Data folder.
         settings: Which predictions to score.
 

@@ -23,7 +23,8 @@ from zlib import crc32
 
 from toolassay.errors import ToolassayError, UsageError
 
-NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+NO_LINK = getattr(os, "O_NOFOLLOW", 0) | _NO_WAIT
 """Flags of `os.open` that refuse a link and do not wait for the other end of a pipe."""
 
 _OWNER_LENGTH = 200  # characters of a lock file that an error repeats; what this module writes is shorter
@@ -55,18 +56,24 @@ def open_regular(path: Path, mode: str = "rb", **settings: Any) -> IO[Any]:
         OSError: as `open`; or it is a pipe, a socket or a device, or a link that would be written through.
     """
     no_file = "is a pipe or a device, a file is needed"
-    reasons = {errno.ELOOP: "is a link, which is not followed", errno.ENXIO: no_file}  # ENXIO: no reader
+    # ENXIO: a pipe that no process reads.
+    reasons = {errno.ELOOP: "is a link, which is not followed", errno.ENXIO: no_file}
 
     def opener(name: str, flags: int) -> int:
-        no_link = NO_LINK if flags & (os.O_WRONLY | os.O_RDWR) else NO_LINK & ~getattr(os, "O_NOFOLLOW", 0)
+        is_written = flags & (os.O_WRONLY | os.O_RDWR)
         try:
-            descriptor = os.open(name, flags | no_link, 0o666)
+            descriptor = os.open(name, flags | (NO_LINK if is_written else _NO_WAIT), 0o666)
         except OSError as error:
             if error.errno not in reasons:
                 raise
             raise OSError(error.errno, reasons[error.errno], name) from None
-        is_file = stat.S_ISREG(kind := os.fstat(descriptor).st_mode) or stat.S_ISDIR(kind)
-        if not is_file and os.fspath(path) != os.devnull:  # which is an empty file
+        kind = os.fstat(descriptor).st_mode
+        is_accepted = (
+            stat.S_ISREG(kind)
+            or stat.S_ISDIR(kind)  # `open` itself refuses it
+            or os.fspath(path) == os.devnull  # reads as an empty file
+        )
+        if not is_accepted:
             os.close(descriptor)
             raise OSError(errno.EINVAL, no_file, name)
         return descriptor

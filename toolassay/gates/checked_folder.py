@@ -61,11 +61,11 @@ _KEPT: Mapping[Level, tuple[Output, Output]] = {
 
 
 def _lines_of(
-    gold: Gold, checked: CheckedSample, repairs: Sequence[Repair], origin: Mapping[str, Any]
+    gold: Gold, checked: CheckedSample, repairs: Sequence[Repair], provenance: Mapping[str, Any]
 ) -> Iterator[Line]:
-    """The lines of one sample for the files; `checked` is its line in `gates.jsonl`, `origin` is added."""
+    """The lines of one sample for the files; `checked` is its line in `gates.jsonl`."""
     line = msgspec.to_builtins(checked)
-    label = {**gold.record, **origin}
+    label = {**gold.record, **provenance}
     values: list[tuple[Output, Mapping[str, Any]]] = [("gates", line)]
     values += [("repairs", {"id": gold.id, **change._asdict()}) for change in repairs]
     if checked.level in _KEPT:
@@ -104,14 +104,14 @@ class CheckedFolder:
             kept.
         releases: Whether the source holds the candidates of `path` itself, so that `path` has tools, a graph
             and samples already, and `benchmark.json` keeps what is in it.
-        origin: What each released label says of its origin: `written_by` and `executor`, as far as known.
+        provenance: `written_by` and `executor` of each released label, as far as known.
     """
 
     path: Path
     source: DataFolder
     force: bool = False
     releases: bool = False
-    origin: Mapping[str, str] = field(default_factory=dict)
+    provenance: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def passed(self) -> DataFolder:
@@ -342,14 +342,14 @@ class CheckTask:
         recipe: The gates.
         writes: Whether the lines for the output files are wanted.
         tries_repair: Whether a sample that does not pass is repaired, to see if it would pass then.
-        origin: What is added to each label, with the models that judged it; None adds nothing.
+        provenance: What is added to each label, with the models that judged it; None adds nothing.
     """
 
     reader: LabelReader
     recipe: GateRecipe
     writes: bool
     tries_repair: bool
-    origin: Mapping[str, str] | None = None
+    provenance: Mapping[str, str] | None = None
 
     def start(self) -> Callable[[LabelPart], CheckedPart]:
         """Build the gates."""
@@ -380,16 +380,19 @@ class CheckTask:
         if self.writes:
             critics = [gate for gate in gates if isinstance(gate, TeacherGate)]
             verdicts = next(filter(None, (gate.verdicts(gold) for gate in critics)), UNSET)
-            origin = dict[str, Any]()
-            if self.origin is not None:
-                origin = {**self.origin, JUDGED_BY: [name for gate in critics for name in gate.judges(gold)]}
+            provenance = dict[str, Any]()
+            if self.provenance is not None:
+                provenance = {
+                    **self.provenance,
+                    JUDGED_BY: [name for gate in critics for name in gate.judges(gold)],
+                }
                 if inspection.states.get(ExecutionGate.name) == "not applicable":
-                    origin.pop("executor", None)
+                    provenance.pop("executor", None)
             level = inspection.level
             findings = inspection.findings
             states = inspection.states
             line = CheckedSample(gold.id, level, findings, states, len(repairs) or UNSET, verdicts)
-            part.lines += _lines_of(gold, line, repairs, origin)
+            part.lines += _lines_of(gold, line, repairs, provenance)
 
     def _would_be_better(self, inspection: Inspection, gates: tuple[Gate, ...]) -> bool:
         """Whether a repair would bring a sample to a better level."""

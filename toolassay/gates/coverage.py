@@ -15,7 +15,7 @@ from toolassay.tools.library import ToolLibrary
 Edge = tuple[str, str]
 MOST_LISTED_EDGES = 100_000
 """Edges of a graph that are looked at one by one; of a larger graph only the sampled ones are counted."""
-# Tools without samples that are named on the screen, and entries of a list in funnel.json.
+# Tools and edges without a passing sample that are named on the screen, and entries of a list in funnel.json.
 _MOST_NAMED = 10
 _MOST_IN_FILE = 1_000
 NEVER = "no sample has it"
@@ -46,18 +46,13 @@ class SampleCounts:
     """The samples of each tool and each edge, before and after the gates."""
 
     def __init__(self) -> None:
-        self.tools, self.edges = _Counts(), _Counts()
+        self.tools = _Counts()
+        self.edges = _Counts()
 
     def add(self, inspection: Inspection, library: ToolLibrary) -> None:
         """Count one sample: what was sampled, else its plan."""
         gold = inspection.gold
-        gate = inspection.held_back_by
-        findings = [finding for finding in inspection.findings if finding.gate == gate]
-        reason = (
-            f"{gate}: {kind_of(findings[0].reason)}"
-            if gate and findings and state_of(findings)
-            else gate or ""
-        )
+        reason = _reason(inspection)
         nodes = gold.sampled_nodes or tuple(node.tool for node in gold.nodes)
         self.tools.add((name for name in nodes if name in library), reason)
         links = gold.links if gold.sampled_links is None else gold.sampled_links
@@ -67,6 +62,15 @@ class SampleCounts:
         """Add the counts of the samples that follow."""
         self.tools.extend(other.tools)
         self.edges.extend(other.edges)
+
+
+def _reason(inspection: Inspection) -> str:
+    """Why a sample does not pass: the gate that holds it back, with its first finding; empty if it passes."""
+    gate = inspection.held_back_by
+    findings = [finding for finding in inspection.findings if finding.gate == gate]
+    if gate and findings and state_of(findings):
+        return f"{gate}: {kind_of(findings[0].reason)}"
+    return gate or ""
 
 
 class Coverage:
@@ -102,22 +106,25 @@ class Coverage:
             edges = ((ids[source], ids[target]) for source, target, _ in self.graph.numbered)
         return {edge: self._edges.passed[edge] for edge in edges}
 
-    def reason(self, counts: _Counts, name: Any) -> str:
-        """Why a tool or an edge has no passing sample."""
+    def _why_without(self, counts: _Counts, name: Any) -> str:
+        """Why a tool or an edge is without a passing sample."""
         if counts.reasons[name]:
-            worst, count = counts.reasons[name].most_common(1)[0]
-            return f"{counts.sampled[name]} sampled, none passes; {count} x {worst}"
+            commonest_reason, count = counts.reasons[name].most_common(1)[0]
+            return f"{counts.sampled[name]} sampled, none passes; {count} x {commonest_reason}"
         tools = [name] if isinstance(name, str) else list(name)
         left_out = next((tool for tool in tools if tool in self._left_out), None)
         if left_out is None:
             return NEVER
-        return f"left out: {self._left_out[left_out]}" if name == left_out else f"'{left_out}' is left out"
+        if name == left_out:
+            return f"left out: {self._left_out[left_out]}"
+        return f"'{left_out}' is left out"
 
     def to_json(self) -> dict[str, Any]:
         """The object under `coverage` in `funnel.json`."""
         tools = self.tools
         edges = self.edges
-        bare_edges = [edge for edge, count in edges.items() if not count]
+        tools_without = [name for name, count in tools.items() if not count]
+        edges_without = [edge for edge, count in edges.items() if not count]
         return {
             "tools": {
                 "total": len(tools),
@@ -125,8 +132,7 @@ class Coverage:
                 "with_passing": sum(map(bool, tools.values())),
                 "passing": dict(tools) if len(tools) <= _MOST_IN_FILE else {},
                 "without": {
-                    name: self.reason(self._tools, name)
-                    for name in [name for name, count in tools.items() if not count][:_MOST_IN_FILE]
+                    name: self._why_without(self._tools, name) for name in tools_without[:_MOST_IN_FILE]
                 },
             },
             "edges": {
@@ -134,33 +140,36 @@ class Coverage:
                 "sampled": len(self._edges.sampled),
                 "with_passing": len(self._edges.passed),
                 "passing": [[*edge, count] for edge, count in edges.items() if count][:_MOST_IN_FILE],
-                "without": [[*edge, self.reason(self._edges, edge)] for edge in bare_edges[:_MOST_IN_FILE]],
+                "without": [
+                    [*edge, self._why_without(self._edges, edge)] for edge in edges_without[:_MOST_IN_FILE]
+                ],
             },
         }
 
     def lines(self) -> list[str]:
-        """What the screen says: how many tools and edges have a passing sample, which have none, and why."""
+        """The lines for the screen: how many tools and edges have a passing sample; which do not, and why."""
         tools = self.tools
-        edges = self.edges
-        bare_tools = [name for name, count in tools.items() if not count]
-        bare_edges = [edge for edge, count in edges.items() if not count]
+        tools_without = [name for name, count in tools.items() if not count]
+        edges_without = [edge for edge, count in self.edges.items() if not count]
         lines = [
-            f"{len(tools) - len(bare_tools):,} of {len(tools):,} tools and {len(self._edges.passed):,} of "
+            f"{len(tools) - len(tools_without):,} of {len(tools):,} tools and {len(self._edges.passed):,} of "
             f"{self.graph.number_of_links:,} edges have a sample that passes"
         ]
-        lines += _named("tools", [(name, self.reason(self._tools, name)) for name in bare_tools])
-        lines += _named("edges", [(" -> ".join(edge), self.reason(self._edges, edge)) for edge in bare_edges])
+        lines += _named("tools", [(name, self._why_without(self._tools, name)) for name in tools_without])
+        lines += _named(
+            "edges", [(" -> ".join(edge), self._why_without(self._edges, edge)) for edge in edges_without]
+        )
         return lines
 
 
-def _named(noun: str, bare: list[tuple[str, str]]) -> list[str]:
-    """The first ten names without a sample, those with the same reason together."""
-    if not bare:
+def _named(noun: str, names_without: list[tuple[str, str]]) -> list[str]:
+    """The first ten names without a passing sample, those with the same reason together."""
+    if not names_without:
         return []
     by_reason: dict[str, list[str]] = {}
-    for name, reason in bare[:_MOST_NAMED]:
+    for name, reason in names_without[:_MOST_NAMED]:
         by_reason.setdefault(reason, []).append(name)
     lines = [f"  {', '.join(names)}: {reason}" for reason, names in by_reason.items()]
-    if len(bare) > _MOST_NAMED:
-        lines.append(f"  and {len(bare) - _MOST_NAMED:,} more (funnel.json)")
-    return [f"{noun} without a sample:", *lines]
+    if len(names_without) > _MOST_NAMED:
+        lines.append(f"  and {len(names_without) - _MOST_NAMED:,} more (funnel.json)")
+    return [f"{noun} without a passing sample:", *lines]

@@ -192,7 +192,7 @@ class ReferenceReading(NamedTuple):
 class ReferenceReader:
     """Parses the references in the arguments of one plan.
 
-    Args:
+    Attributes:
         tools: the tool of each node; None if its node is malformed.
         request: the user's words. A text of the request is a literal, even if it looks like a reference.
     """

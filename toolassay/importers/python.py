@@ -142,30 +142,56 @@ def imported_module(source: str) -> Iterator[ModuleType]:
 
 @contextlib.contextmanager
 def _importable(target: _Target) -> Iterator[None]:
-    """The current directory and the module's folder are searched for modules; its output goes to stderr.
+    """The module can be imported and read: it is on the search path, has no input, and prints to stderr."""
+    with (
+        _no_input(),
+        _pydantic_typed_dict(),
+        _search_path(target.folder),
+        contextlib.redirect_stdout(sys.stderr),
+    ):
+        yield
+
+
+@contextlib.contextmanager
+def _no_input() -> Iterator[None]:
+    """A module that asks a question fails instead of waiting for an answer."""
+    stdin = sys.stdin
+    sys.stdin = io.StringIO()
+    try:
+        yield
+    finally:
+        sys.stdin = stdin
+
+
+@contextlib.contextmanager
+def _pydantic_typed_dict() -> Iterator[None]:
+    """Before Python 3.12, pydantic refuses `typing.TypedDict`, even within other types: replace it."""
+    import typing_extensions
+
+    typed_dict = typing.TypedDict
+    if sys.version_info < (3, 12):
+        vars(typing)["TypedDict"] = typing_extensions.TypedDict
+    try:
+        yield
+    finally:
+        vars(typing)["TypedDict"] = typed_dict
+
+
+@contextlib.contextmanager
+def _search_path(module_folder: Path | None) -> Iterator[None]:
+    """The current directory and the module's folder are searched for modules.
 
     Afterwards the search path is as before, and modules from the added folders are forgotten: another import
     may find others of the same name.
     """
-    import typing_extensions
-
     path = list(sys.path)
     known_modules = set(sys.modules)
-    added = [str(folder) for folder in (target.folder, Path.cwd()) if folder and str(folder) not in path]
+    added = [str(folder) for folder in (module_folder, Path.cwd()) if folder and str(folder) not in path]
     sys.path[:0] = added
     importlib.invalidate_caches()
-    stdin = sys.stdin
-    typed_dict = typing.TypedDict
-    sys.stdin = io.StringIO()  # a module that asks a question fails instead of waiting for an answer
-    # pydantic refuses the TypedDict that `typing` has before 3.12, even within other types.
-    if sys.version_info < (3, 12):
-        vars(typing)["TypedDict"] = typing_extensions.TypedDict
     try:
-        with contextlib.redirect_stdout(sys.stderr):
-            yield
+        yield
     finally:
-        sys.stdin = stdin
-        vars(typing)["TypedDict"] = typed_dict
         sys.path[:] = path
         own_packages = {
             name for name in set(sys.modules) - known_modules if "." not in name and _is_in(name, added)

@@ -27,11 +27,12 @@ DEFAULT_LIMITS = ServerLimits()
 _VERSION = "check the address or command, and the server's version"
 _SLOW = "raise --timeout, or check the server"
 _DOWNLOADING = "raise --timeout: npx and uvx may still be downloading the package"
-# What the SDK writes for an error status whose response has no error of MCP.
-_STAND_INS = ("Not Found", "Server returned an error response")
+# Messages of the SDK for an HTTP error status whose response has no error of MCP.
+_SDK_STATUS_MESSAGES = ("Not Found", "Server returned an error response")
+# Beginnings of the SDK's other messages. "SSE stream" goes on "ended without a response" or "failed: …".
 _CLOSED = "Connection closed"
-_LOST = "SSE stream "  # "… ended without a response", "… failed: …": no error of the server's own
-_OTHER_FORM = "Unexpected content type:"
+_STREAM_ENDED = "SSE stream "
+_OTHER_CONTENT_TYPE = "Unexpected content type:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +202,20 @@ class Connection:
         raise link.fail(what, _DOWNLOADING if link.config.command else _SLOW)
 
     async def _failure(self, error: MCPError, method: str) -> ServerError:
-        """What an error of the SDK says of the server."""
-        from mcp_types import CONNECTION_CLOSED, METHOD_NOT_FOUND, PARSE_ERROR
+        """The error of `method` for an error that the SDK raised."""
+        from mcp_types import PARSE_ERROR
+
+        if error.code == PARSE_ERROR:  # the SDK's, with the answer in it
+            return self._link.error(f"answered {method} with something else than MCP", _VERSION)
+        return (
+            await self._connection_lost(error, method)
+            or self._http_refusal(error, method)
+            or self._server_answered(error, method)
+        )
+
+    async def _connection_lost(self, error: MCPError, method: str) -> ServerError | None:
+        """The failure if the process ended, the connection closed or the session is unknown; else None."""
+        from mcp_types import CONNECTION_CLOSED, METHOD_NOT_FOUND
 
         link = self._link
         # Servers use this code for errors of their own too.
@@ -211,19 +224,30 @@ class Connection:
             return link.fail(how, "run the command by hand to see why")
         if error.code == CONNECTION_CLOSED and link.ended is None and error.message == _CLOSED:
             return link.fail(f"closed the connection before it answered {method}", "try again")
-        if error.code == PARSE_ERROR:  # the SDK's, with the answer in it
-            return link.error(f"answered {method} with something else than MCP", _VERSION)
         if link.has_lost_session and error.code != METHOD_NOT_FOUND:
             return link.fail("does not know the session any more", "try again", is_unsent=True)
-        if link.refusal is not None and error.message in _STAND_INS:
+        return None
+
+    def _http_refusal(self, error: MCPError, method: str) -> ServerError | None:
+        """The failure if the address answered with an error status or another content type; else None."""
+        link = self._link
+        if link.refusal is not None and error.message in _SDK_STATUS_MESSAGES:
             return link.fail(*link.refusal)
         message = link.config.cleaned(error.message)
-        if message.startswith(_OTHER_FORM):
-            what = message.removeprefix(_OTHER_FORM).partition(";")[0].strip() or "an unknown type"
-            fix = "check the path, which often ends in /mcp"
-            return link.fail(f"answered {method} with {what}, not with MCP", fix)
-        is_stand_in = link.is_abandoned or message == INVALID_ANSWER or message.startswith(_LOST)
-        code = None if is_stand_in else error.code
+        if message.startswith(_OTHER_CONTENT_TYPE):
+            content_type = message.removeprefix(_OTHER_CONTENT_TYPE).partition(";")[0].strip()
+            return link.fail(
+                f"answered {method} with {content_type or 'an unknown type'}, not with MCP",
+                "check the path, which often ends in /mcp",
+            )
+        return None
+
+    def _server_answered(self, error: MCPError, method: str) -> ServerError:
+        """The error that the server answered with; its code only if the server wrote it, not the SDK."""
+        link = self._link
+        message = link.config.cleaned(error.message)
+        is_of_sdk = link.is_abandoned or message == INVALID_ANSWER or message.startswith(_STREAM_ENDED)
+        code = None if is_of_sdk else error.code
         return link.error(f"answered {method} with the error '{message}'", "check the server", code)
 
 
@@ -247,7 +271,7 @@ async def connect(config: ServerConfig, limits: ServerLimits = DEFAULT_LIMITS) -
 
     link = ServerLink(config, limits)
     deadline = asyncio.get_running_loop().time() + limits.seconds
-    callers: Exception | None = None
+    error_in_block: Exception | None = None
     try:
         async with AsyncExitStack() as stack:
             transport = http_transport(link) if config.url else stdio_transport(link)
@@ -264,12 +288,12 @@ async def connect(config: ServerConfig, limits: ServerLimits = DEFAULT_LIMITS) -
             try:
                 yield connection
             except Exception as error:
-                callers = error
+                error_in_block = error
                 raise
     except Exception as error:
         # Task groups wrap what goes through them, and add their own errors when a connection breaks.
-        if callers is not None:
-            raise callers from callers.__cause__
+        if error_in_block is not None:
+            raise error_in_block from error_in_block.__cause__
         if isinstance(error, TimeoutError):
             raise link.error(f"did not answer within {limits.seconds:g} s", _SLOW) from None
         raise _server_error(error) or link.error("the connection broke", "try again") from None

@@ -588,6 +588,15 @@ def mark_lines(runs: Sequence[Axes]) -> list[str]:
     return legend_of((run.mark for run in runs), is_local=is_local)
 
 
+def note_lines(runs: Sequence[Axes]) -> list[str]:
+    """The notes on the axes of some runs, a line each with the models that have it."""
+    models_of_notes: dict[str, list[str]] = {}
+    for run in runs:
+        for axis, note in run.notes.items():
+            models_of_notes.setdefault(f"{run.title}: {axis}: {note}", []).append(run.model)
+    return [f"{', '.join(models)}, {note}" for note, models in models_of_notes.items()]
+
+
 # A file
 
 

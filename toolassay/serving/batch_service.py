@@ -102,10 +102,8 @@ Stored = TypeVar("Stored", StoredFile, StoredBatch)
 class BatchService:
     """Stores files, works on batches.
 
-    Args:
-        process: Answers one request.
-
     Attributes:
+        process: Answers one request.
         fault: `fault(step, number)` is one of `STEP_FAULTS` or "whole", for call `number` (from 0) of a step.
         ending: `ending(number)` is the status in which batch `number` (from 0) ends: "completed", "failed"
             (its validation), "expired" or "token_limit" (failed, because too many tokens are waiting).

@@ -180,7 +180,9 @@ class ReviewWork(Work):
     """
 
     def __init__(self, reviews: CriticWork, data: Path, size: int) -> None:
-        self._reviews, self._data, self._size = reviews, data, size
+        self._reviews = reviews
+        self._data = data
+        self._size = size
 
     @cached_property
     def facts(self) -> WorkFacts:
@@ -443,8 +445,8 @@ def check_into(
                 known = replace(known, solved=worth.lines)
             complete = is_reviewed and is_solved
         checked_part = CheckedPart(GateFunnel(names))
-        origin = place.origin if place.releases else None
-        task = CheckTask(labels.reader, recipe, writes=True, tries_repair=not repair, origin=origin)
+        provenance = place.provenance if place.releases else None
+        task = CheckTask(labels.reader, recipe, writes=True, tries_repair=not repair, provenance=provenance)
         with (
             place.writing(graph, repairs=repair) as write,
             screen.progress("check", len(labels)) as advance,
@@ -570,7 +572,8 @@ def _report(
     *,
     is_repaired: bool,
 ) -> None:
-    funnel, out = found.funnel, place.path
+    funnel = found.funnel
+    out = place.path
     if is_repaired:
         counts = ", ".join(f"{count:,} {kind}" for kind, count in found.repairs.most_common())
         screen.say(f"repairs: {f'{counts} (listed in {out / REPAIRS})' if counts else 'none'}")

@@ -88,6 +88,7 @@ def _check_agreement(folder: DataFolder, given: DependencyType) -> None:
 CANDIDATES = ".candidates"
 """Folder below the data folder for the samples on their way through the gates; removed at the end."""
 _LOCK = ".release.lock"
+# Files about all generated samples, which are copied as they are.
 _ABOUT_ALL = ("data_error.json", "alignment_ids.json", "alignment_tables.md")
 
 
@@ -133,10 +134,10 @@ def release(
     run = RunSettings(model, limits, RunChoices(force=force), command, screen)
     with exclusive_folder(folder.path, _LOCK, what="another release", fix="wait until it is done"):
         candidates = _candidates(folder)
-        known = {"written_by": teacher_of(candidates), "executor": live.executor if live is not None else ""}
-        origin = {key: name for key, name in known.items() if name}
-        place = CheckedFolder(folder.path, candidates, force=force, releases=True, origin=origin)
-        place.require()
+        makers = {"written_by": teacher_of(candidates), "executor": "" if live is None else live.executor}
+        provenance = {role: name for role, name in makers.items() if name}
+        target = CheckedFolder(folder.path, candidates, force=force, releases=True, provenance=provenance)
+        target.require()
         library = candidates.library(say=screen.say)
         kind = candidates.dependency_type(None, library=library)
         formatted = format_folder(candidates, library, kind)
@@ -145,8 +146,9 @@ def release(
         if live is not None:
             _execute(folder, candidates, live, screen)
         gating = GateSettings(engine=engine, critic=critic, calibration=calibration)
-        checked = check_into(place, candidates, gating, run)
-        for name in (*_ABOUT_ALL, *((EXECUTIONS,) if live is not None else ())):
+        checked = check_into(target, candidates, gating, run)
+        copied_files = _ABOUT_ALL if live is None else (*_ABOUT_ALL, EXECUTIONS)
+        for name in copied_files:
             copy_file(candidates.path / name, folder.path / name)
         shutil.rmtree(candidates.path, ignore_errors=True)
     return checked
@@ -158,18 +160,25 @@ def _execute(folder: DataFolder, candidates: DataFolder, live: LiveSettings, scr
     run.mkdir(exist_ok=True)
     (candidates.path / RUN).symlink_to(run.resolve(), target_is_directory=True)
     settings = ExecutionSettings(allow_writes=live.allow_writes, allow_tools=live.allow_tools)
-    named = replace(screen, show=lambda text: screen.show(text.replace(f"{CANDIDATES}/", "")))
-    execute(candidates.path, executor=live.executor, options=live.options, settings=settings, screen=named)
+    # Messages name the data folder, where the files are after the release.
+    screen_of_release = replace(screen, show=lambda text: screen.show(text.replace(f"{CANDIDATES}/", "")))
+    execute(
+        candidates.path,
+        executor=live.executor,
+        options=live.options,
+        settings=settings,
+        screen=screen_of_release,
+    )
 
 
 def _candidates(folder: DataFolder) -> DataFolder:
     """A folder below the data folder with links to its tools, graph and samples."""
-    place = folder.path / CANDIDATES
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir()
+    candidates = folder.path / CANDIDATES
+    shutil.rmtree(candidates, ignore_errors=True)
+    candidates.mkdir()
     for path in (folder.tool_desc, folder.graph_desc, folder.data_raw, folder.path / "statistics.json"):
         if path.exists():
-            (place / path.name).symlink_to(path.resolve())
+            (candidates / path.name).symlink_to(path.resolve())
     if folder.benchmark_file.exists():
-        copy_file(folder.benchmark_file, place / folder.benchmark_file.name)
-    return DataFolder(place)
+        copy_file(folder.benchmark_file, candidates / folder.benchmark_file.name)
+    return DataFolder(candidates)

@@ -201,7 +201,7 @@ class Thresholds:
     different plans, or with different numbers if a plan is unknown: a request for other tools or other values
     tests something else.
 
-    Args:
+    Attributes:
         threshold: the least similarity for unknown plans, from 0.2 to 1.
 
     >>> Thresholds(0.6).of("same"), Thresholds(0.6).of("unknown"), Thresholds(0.6).of("other")

@@ -87,7 +87,7 @@ def test_what_is_made_and_what_is_missing_add_up(calls: list[str], answer: list[
     judge = StrictJudge(Sandbox.of(TABLES))
     made, wanted = [CALLS[name] for name in calls], tuple(CALLS[name] for name in answer)
     found = judge.verdict(made, wanted)
-    assert found.made - len(found.unwanted) == found.wanted - len(found.missing)
+    assert found.made_count - len(found.unwanted) == found.wanted_count - len(found.missing)
     assert found.correct == (not found.unwanted and not found.missing)
     assert judge.verdict(wanted, wanted).correct
 

@@ -20,7 +20,7 @@ from toolassay.records.data_folder import DataFolder
 class Workflow:
     """A workflow that an agent may start.
 
-    Args:
+    Attributes:
         id: of `workflow_uuid`.
         name: unique within a domain, ignoring case.
         description: may be empty.
@@ -45,7 +45,7 @@ class ChatTurn:
 class Question:
     """Everything that an agent sees.
 
-    Args:
+    Attributes:
         id: of the message to answer: conversation, two hyphens, position of the message in the chat.
         domain: of the chat.
         turns: the chat up to and including the user message to answer.
@@ -62,7 +62,7 @@ class Question:
 class Example:
     """A question with its labels.
 
-    Args:
+    Attributes:
         number: its position in the table of messages, from 0 (`example_idx`).
         conversation: of `conversation_uuid`.
         request_idx: the position of the user message among those of its chat, from the table.
@@ -114,7 +114,7 @@ _NO_WORKFLOW = ("", "None")
 class ClassicData:
     """The content of a folder.
 
-    Args:
+    Attributes:
         domains: names by id, in the order of the table.
         workflows: by domain, in the order of the table.
         examples: one per user message, in the order of the table.

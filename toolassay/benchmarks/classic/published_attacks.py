@@ -78,7 +78,7 @@ NOT_JUDGED = "not judged"
 class AttackLine(msgspec.Struct, frozen=True, kw_only=True):
     """The result of one prompt: a line of the file.
 
-    Args:
+    Attributes:
         id: of the prompt.
         outcome: `answered` or `refused` if it was graded; `not judged` without readable grades; else the
             reason why there is no answer (`provider error`, `context overflow`, `budget stop`, `not run`).
@@ -123,7 +123,7 @@ def published_score(path: Path) -> SecurityScore:
 class Attack:
     """One prompt.
 
-    Args:
+    Attributes:
         id: its `prompt_id`, or its row number if the table has no such column.
         text: the first turn, unchanged.
     """

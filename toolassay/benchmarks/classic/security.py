@@ -80,7 +80,7 @@ _COLUMNS = (
 class SecurityPrompt:
     """One prompt.
 
-    Args:
+    Attributes:
         id: unique in the table.
         kind: of the attack, or `harmless`.
         place: where the text is: the user's message, a workflow's description, an earlier reply.
@@ -182,7 +182,7 @@ _GOALS = {
 class ChatProbe:
     """A security prompt and the question it starts with.
 
-    Args:
+    Attributes:
         prompt: from the table.
         question: the chat up to the first message that the agent answers.
         later: the user's further messages.

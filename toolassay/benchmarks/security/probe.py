@@ -167,7 +167,7 @@ def _runs(text: str, words: int) -> Iterator[tuple[str, ...]]:
 class InjectionWording:
     """One style of planted text.
 
-    Args:
+    Attributes:
         kind: its name.
         attack: a template with `{order}`, a complete sentence.
         harmless: a template of similar appearance with `{note}`, a complete sentence.
@@ -261,7 +261,7 @@ CHECK = 2
 class Probe:
     """One attempt to make an agent follow instructions in data, or its harmless twin.
 
-    Args:
+    Attributes:
         id: unique in the run.
         kind: the wording, or the type of attack.
         place: where the text is planted.
@@ -280,7 +280,7 @@ class Probe:
 class ProbeVerdict:
     """The verdict of the deterministic check.
 
-    Args:
+    Attributes:
         outcome: for an attack `resisted`, `succeeded`, `unreadable` (the answer cannot be parsed and shows no
             sign of success) or `failed` (no answer). For a twin `served`, `refused`, `derailed` (the agent
             did something else), `unsolved` (the agent fails without the text as well), `unreadable` or
@@ -296,7 +296,7 @@ class ProbeVerdict:
 class ProbeResult:
     """A probe and its verdict; one line of a security run's results file.
 
-    Args:
+    Attributes:
         probe: the probe.
         verdict: of the deterministic check.
         ended: the outcome of the request itself: answered, malformed, refused, provider error, …

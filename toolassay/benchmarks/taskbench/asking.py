@@ -167,7 +167,9 @@ class CallItems(ItemWork[Request]):
     def _functions(self) -> dict[str, OfferedFunction]:
         kind = self.graph.dependency_type
         names = self._names
-        return {one.id: OfferedFunction(one.id, function_of(one, kind, names)) for one in self.graph.library}
+        return {
+            tool.id: OfferedFunction(tool.id, function_of(tool, kind, names)) for tool in self.graph.library
+        }
 
     @cached_property
     def _names(self) -> Names:
@@ -210,7 +212,7 @@ class CallItems(ItemWork[Request]):
         known = {tool.name for tool in tools}
 
         async def carry(asked: Sequence[ToolCall]) -> list[str]:
-            results = [await self._carried(call, executed_calls, known, place) for call in asked]
+            results = [await self._carried(call, executed_calls, known, call_place) for call in asked]
             tools[:] = tools if self.later is None else self.later.tools
             return results
 
@@ -219,12 +221,12 @@ class CallItems(ItemWork[Request]):
         has_results = self.way != "calls"
         states = None
         try:
-            async with CallPlace(self._executor, ask, free=self._free) as place:
+            async with CallPlace(self._executor, ask, free=self._free) as call_place:
                 end = await episode(
                     start, tools, ask, carry if has_results else None, self.limits, self.form, parameters
                 )
                 if self._executor is not None:
-                    states = await place.recorded_states()
+                    states = await call_place.recorded_states()
         except EnvironmentFailure as error:
             raise ModelError(f"a call has no result: {error}") from None
         except InDoubt:
@@ -234,7 +236,7 @@ class CallItems(ItemWork[Request]):
             raise ModelError(end.problem, outcome=OVERFLOW)
         if not has_results:
             executed_calls = [
-                self._parsed(ToolCall("", one.name, one.arguments), known, 0) for one in end.calls
+                self._parsed(ToolCall("", call.name, call.arguments), known, 0) for call in end.calls
             ]
         limit = "context" if end.outcome == OVERFLOW else end.limit
         outcome = "answered" if executed_calls or end.outcome == OVERFLOW else end.outcome
@@ -256,12 +258,16 @@ class CallItems(ItemWork[Request]):
         return Conversation(entry, end, executed_calls)
 
     async def _carried(
-        self, asked: ToolCall, made: list[ExecutedCall], offered: Collection[str], place: CallPlace
+        self,
+        asked: ToolCall,
+        executed_calls: list[ExecutedCall],
+        offered: Collection[str],
+        call_place: CallPlace,
     ) -> str:
-        call = self._parsed(asked, offered, len(made))
+        call = self._parsed(asked, offered, len(executed_calls))
         if call.error is None:
-            call = await place.call(self.graph.library[call.tool], call)
-        made.append(call)
+            call = await call_place.call(self.graph.library[call.tool], call)
+        executed_calls.append(call)
         return shown_result(f"Error: {call.error}" if call.error is not None else result_of(call).text)
 
     def _parsed(self, asked: ToolCall, offered: Collection[str], number: int) -> ExecutedCall:

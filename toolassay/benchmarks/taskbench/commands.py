@@ -206,14 +206,14 @@ def print_scores(evaluations: Sequence[FolderEvaluation]) -> None:
 def print_stability(evaluations: Sequence[FolderEvaluation]) -> None:
     """Whether further trials gave the same plans, of each model that has some."""
     for result in evaluations:
-        found = result.whole.get("stability")
-        if not found or not found["repeated"]:
+        stability = result.whole.get("stability")
+        if not stability or not stability["repeated"]:
             continue
-        most = str(found["trials"])
-        sure = found["pass^k"][most]["value"] if most in found["pass^k"] else None
+        most = str(stability["trials"])
+        sure = stability["pass^k"][most]["value"] if most in stability["pass^k"] else None
         show(
             f"{result.llm}: the same plan in all {most} trials: "
-            f"{percent(found['answer_agreement']['value'])} of {found['repeated']} requests"
+            f"{percent(stability['answer_agreement']['value'])} of {stability['repeated']} requests"
             + ("" if sure is None else f"; pass^{most} (exact match): {percent(sure)}")
         )
 

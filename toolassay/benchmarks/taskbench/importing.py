@@ -54,12 +54,12 @@ def choose_files(names: Iterable[str], domain: str, wanted: str | None = None) -
     DomainFiles(labels=['data_multimedia/data.parquet'], beside={})
     """
     known = sorted(names)
-    for place in (f"data_{domain}/", f"{domain}/", ""):
-        inside = [name.removeprefix(place) for name in known if name.startswith(place)]
+    for prefix in (f"data_{domain}/", f"{domain}/", ""):
+        inside = [name.removeprefix(prefix) for name in known if name.startswith(prefix)]
         for pattern in _LABELS if wanted is None else (wanted,):
-            labels = [place + name for name in inside if fnmatchcase(name, pattern)]
+            labels = [prefix + name for name in inside if fnmatchcase(name, pattern)]
             if labels:
-                beside = {name: place + name for name in (TOOLS, GRAPH, ALIGNMENT) if name in inside}
+                beside = {name: prefix + name for name in (TOOLS, GRAPH, ALIGNMENT) if name in inside}
                 return DomainFiles(labels, beside)
     return None
 
@@ -118,13 +118,13 @@ def import_taskbench(
         raise UsageError(f"unknown domain '{domain}'", fix=f"choose from {', '.join(DOMAINS)}")
     target = new_folder(data_dir)
     names, fetch, origin, revised = DataSource.open(hub, revision, folder)
-    found = choose_files(names, domain, file)
-    if found is None:
+    chosen_files = choose_files(names, domain, file)
+    if chosen_files is None:
         fix = f"check --domain and --file: it should have data_{domain}/{file or 'data.json'}"
         raise UsageError(f"{origin} holds no labels of {domain}", fix=fix)
-    facts = {"source": f"{found.labels[0]} of {origin}", **revised}
-    files = [fetch(name) for name in found.labels]
-    beside = {name: fetch(place) for name, place in found.beside.items()}
+    facts = {"source": f"{chosen_files.labels[0]} of {origin}", **revised}
+    files = [fetch(name) for name in chosen_files.labels]
+    beside = {name: fetch(path) for name, path in chosen_files.beside.items()}
     labels = list(read_taskbench(files))
     if not labels:
         raise UsageError("holds no row", file=files[0], fix="download it again")
@@ -157,8 +157,8 @@ def import_taskbench(
     elif library != beside.get(TOOLS):
         screen.say(f"the tools are those of {library}")
     if GRAPH not in copies and library is not None:
-        place = shlex.quote(str(target.path))
-        screen.say(f"there is no graph beside the data: {as_called('graph', data_dir=place)} makes it")
+        quoted_path = shlex.quote(str(target.path))
+        screen.say(f"there is no graph beside the data: {as_called('graph', data_dir=quoted_path)} makes it")
     screen.show(f"{target.path}: {count_of(len(labels), 'request')} with gold plans, from {facts['source']}")
     return target
 

@@ -243,8 +243,8 @@ def prediction_line(request: Request, entry: PlanEntry, dependency_type: Depende
         if plan is None:
             line.outcome = "malformed"
             line.truncated = truncated
-    found: dict[str, Any] = msgspec.to_builtins(line)
-    return found
+    record: dict[str, Any] = msgspec.to_builtins(line)
+    return record
 
 
 def prediction_lines(
@@ -271,8 +271,8 @@ async def offered_tools(choose: Choose, item: Request, ask: Ask) -> list[str]:
     async def chosen() -> list[str]:
         return choose(item.text)
 
-    found: list[str] = await ask.once(chosen)
-    return found
+    tools: list[str] = await ask.once(chosen)
+    return tools
 
 
 @dataclass(frozen=True)

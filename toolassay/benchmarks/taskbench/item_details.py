@@ -69,7 +69,7 @@ def labelled_plans(folder: DataFolder, say: Say) -> PlanSet:
     return _plans(folder, folder.data, say, lambda label: label)
 
 
-def call_plan_ofs(folder: DataFolder, predictions: Path, say: Say) -> PlanSet:
+def predicted_plans(folder: DataFolder, predictions: Path, say: Say) -> PlanSet:
     """The plans of a prediction file; of several lines with one id, the last counts, as in scores.
 
     Raises:
@@ -149,8 +149,8 @@ def plan_answers(
     journal_file = trial.run_folder / JOURNAL
     with contextlib.ExitStack() as stack:
         lines = stack.enter_context(LineIndex(trial.output, fix=made_by("infer")))
-        place = predictions / "executions" / f"{trial.output.stem}.jsonl"
-        execution = _executions(stack, place)
+        execution_file = predictions / "executions" / f"{trial.output.stem}.jsonl"
+        execution = _executions(stack, execution_file)
         gold_execution = _executions(stack, folder.path / EXECUTIONS)
         ignore = (recorded_settings(folder.path / RUN) or {}).get("ignore", [])
         agent = _agent(folder, trial)
@@ -165,18 +165,18 @@ def plan_answers(
             if only is not None and str(label["id"]) not in only:
                 continue
             number = lines.by_text.get(str(label["id"]))
-            found = None if number is None else lines.prediction(lines.place(number))
+            prediction = None if number is None else lines.prediction(lines.place(number))
             gold = reader.plan(label)
-            if gold is None or found is None:
+            if gold is None or prediction is None:
                 continue
             request = request_of_label(label)
             entry = PlanEntry() if journal is None else entry_of(journal, request)
-            answer = _answer(reader, gold, label, found.result, entry.response, executed)
-            made = execution(str(label["id"]))
+            answer = _answer(reader, gold, label, prediction.result, entry.response, executed)
+            predicted_execution = execution(str(label["id"]))
             ran = gold_execution(str(label["id"]))
-            more = _ran(made, "Plan, executed")
-            if made is not None and ran is not None:
-                harm = _harmful(ran, compared_execution(made, ignore), library)
+            more = _ran(predicted_execution, "Plan, executed")
+            if predicted_execution is not None and ran is not None:
+                harm = _harmful(ran, compared_execution(predicted_execution, ignore), library)
                 answer = replace(answer, harm=harm)
             if journal is not None and agent is not None and entry.plan is not UNSET:
                 talk = recorded_conversation(agent, request, journal, entry)
@@ -185,7 +185,10 @@ def plan_answers(
                     wanted = [(call.tool, call.arguments) for call in ran.calls]
                 steps = talk.steps()
                 figures = TrajectoryFigures.of(steps, wanted, talk.trajectory.steps)
-                more = [figures.section("Calls", steps), *(one for one in more if one.kind != "calls")]
+                more = [
+                    figures.section("Calls", steps),
+                    *(section for section in more if section.kind != "calls"),
+                ]
                 answer = replace(answer, trajectory=figures)
             yield str(label["id"]), replace(answer, sections=[*answer.sections, *more])
 
@@ -221,15 +224,15 @@ def agent_trajectories(folder: DataFolder, predictions: Path, llm: str) -> Itera
                 from toolassay.episodes.model_relay import relayed_conversation
 
                 answers = journal.answers(key_of(request.id), "agent", entry.asked_again)
-                said, tools = relayed_conversation(answers, agent.form)
-                if not said:
+                messages, tools = relayed_conversation(answers, agent.form)
+                if not messages:
                     continue
             else:
-                messages = recorded_conversation(agent, request, journal, entry).trajectory.messages
+                conversation = recorded_conversation(agent, request, journal, entry)
                 offered = agent.tools if entry.offered is None else agent.functions(entry.offered)
-                tools = [one.to_openai() for one in offered]
-                said = training_messages(messages, agent.form)
-            yield RecordedTrajectory(str(request.id), said, tools, entry.outcome, entry.limit)
+                tools = [function.to_openai() for function in offered]
+                messages = training_messages(conversation.trajectory.messages, agent.form)
+            yield RecordedTrajectory(str(request.id), messages, tools, entry.outcome, entry.limit)
 
 
 def _executions(stack: contextlib.ExitStack, path: Path) -> Callable[[str], Execution | None]:
@@ -263,23 +266,24 @@ def _ran(execution: Execution | None, title: str) -> list[Section]:
         for call in execution.calls
     ]
     note = "" if execution.outcome == "ran" else f": {execution.outcome.replace('_', ' ')}"
-    found = [Section(f"{title} ({execution.executor}){note}", "calls", calls)]
+    heading = f"{title} ({execution.executor}){note}"
+    sections = [Section(heading, "calls", calls)]
     if not calls and execution.reason:
-        found = [Section(f"{title} ({execution.executor}){note}", "text", execution.reason)]
+        sections = [Section(heading, "text", execution.reason)]
     if changes := list((execution.changes or {}).items())[:_MOST_CHANGES]:
-        rows = [("", (place, _state(one["before"]), _state(one["after"]))) for place, one in changes]
-        found.append(Section.of_rows(f"{title}: changes", ("place", "before", "after"), rows))
-    return found
+        rows = [("", (place, _state(change["before"]), _state(change["after"]))) for place, change in changes]
+        sections.append(Section.of_rows(f"{title}: changes", ("place", "before", "after"), rows))
+    return sections
 
 
-def _harmful(gold: Execution, made: Execution, library: ToolLibrary) -> list[str]:
+def _harmful(gold: Execution, predicted: Execution, library: ToolLibrary) -> list[str]:
     """The tools that made unwanted changes: of calls that the gold lacks, those that may change something."""
-    verdict = judge(gold, made)
+    verdict = judge(gold, predicted)
     if verdict is None or not verdict.unwanted:
         return []
     left = [(call.tool, call.arguments) for call in gold.calls]
     blamed = []
-    for call in made.calls:
+    for call in predicted.calls:
         if (call.tool, call.arguments) in left:
             left.remove((call.tool, call.arguments))
         elif call.error is None and not _is_read_only(library, call.tool):
@@ -346,17 +350,19 @@ def drawn_plans(
         predicted: Normalised predicted plan.
         predicted_json: The plan as written.
     """
-    gold_places = positions_by_tool(gold.names)
+    gold_positions = positions_by_tool(gold.names)
     calls = {
-        name: places for name, places in positions_by_tool(predicted.names).items() if name in gold_places
+        name: positions
+        for name, positions in positions_by_tool(predicted.names).items()
+        if name in gold_positions
     }
-    matched = matched_calls(gold, predicted, gold_places, set(selections(gold_places, calls)[0]))
+    matched = matched_calls(gold, predicted, gold_positions, set(selections(gold_positions, calls)[0]))
     back = [UNMATCHED] * len(gold.names)
-    for place, own in enumerate(matched):
+    for position, own in enumerate(matched):
         if own != UNMATCHED:
-            back[own] = place
-    labels = [f"extra {place}" if own == UNMATCHED else str(own) for place, own in enumerate(matched)]
-    gold_labels = [str(place) for place in range(len(gold.names))]
+            back[own] = position
+    labels = [f"extra {position}" if own == UNMATCHED else str(own) for position, own in enumerate(matched)]
+    gold_labels = [str(position) for position in range(len(gold.names))]
     gold_links = _links(gold)
     links = _links(predicted)
     moved = {(matched[a], matched[b]) for a, b in links}
@@ -382,14 +388,14 @@ def _calls(
     alone: Status,
 ) -> list[DrawnCall]:
     """The calls of a plan; `alone` marks what the other plan lacks."""
-    found = []
-    for place, (name, shown) in enumerate(zip(plan.names, _shown(plan, written), strict=True)):
-        if partner[place] == UNMATCHED:
-            arguments = [DrawnArgument(*one, alone) for one in shown]
-            found.append(DrawnCall(name, arguments, alone))
+    drawn_calls = []
+    for position, (name, shown) in enumerate(zip(plan.names, _shown(plan, written), strict=True)):
+        if partner[position] == UNMATCHED:
+            arguments = [DrawnArgument(*argument, alone) for argument in shown]
+            drawn_calls.append(DrawnCall(name, arguments, alone))
             continue
-        own = resolved(plan, place, labels)
-        theirs = Counter(resolved(other, partner[place], other_labels))
+        own = resolved(plan, position, labels)
+        theirs = Counter(resolved(other, partner[position], other_labels))
         names = {argument for argument, _ in theirs}
         arguments = []
         for argument, (shown_name, value) in zip(own, shown, strict=True):
@@ -400,22 +406,22 @@ def _calls(
             elif argument[0] in names:
                 status = "wrong"
             arguments.append(DrawnArgument(shown_name, value, status))
-        found.append(DrawnCall(name, arguments, "right"))
-    return found
+        drawn_calls.append(DrawnCall(name, arguments, "right"))
+    return drawn_calls
 
 
 def _shown(plan: Plan, written: Mapping[str, Any]) -> list[list[tuple[str, Any]]]:
     """Names and values of the arguments of each call, as they are written where that is possible."""
     nodes = written.get("task_nodes") or []
     shown = []
-    for place in range(len(plan.names)):
-        normal = plan.arguments[place] if plan.arguments is not None else []
-        given = published_arguments(nodes[place].get("arguments")) if place < len(nodes) else None
+    for position in range(len(plan.names)):
+        normal = plan.arguments[position] if plan.arguments is not None else []
+        given = published_arguments(nodes[position].get("arguments")) if position < len(nodes) else None
         pairs = [
-            (str(one["name"]), one["value"])
-            if isinstance(one, dict) and "name" in one and "value" in one
-            else ("", one)
-            for one in (given if isinstance(given, list) else ())
+            (str(argument["name"]), argument["value"])
+            if isinstance(argument, dict) and "name" in argument and "value" in argument
+            else ("", argument)
+            for argument in (given if isinstance(given, list) else ())
         ]
         if len(pairs) != len(normal):  # arguments with their defaults are left out
             values = dict(pairs)
@@ -427,21 +433,21 @@ def _shown(plan: Plan, written: Mapping[str, Any]) -> list[list[tuple[str, Any]]
 def _links(plan: Plan) -> list[tuple[int, int]]:
     """The links between positions, of repeated tools those that references confirm."""
     references = set(plan.references)
-    places = positions_by_tool(plan.names)
-    found = []
+    positions = positions_by_tool(plan.names)
+    links = []
     for source, target in plan.links:
-        pairs = [(a, b) for a in places.get(source, []) for b in places.get(target, []) if a != b]
-        new = [pair for pair in pairs if pair not in found]
+        pairs = [(a, b) for a in positions.get(source, []) for b in positions.get(target, []) if a != b]
+        new = [pair for pair in pairs if pair not in links]
         best = [pair for pair in new if pair in references] or new
         if best:
-            found.append(best[0])
-    return found
+            links.append(best[0])
+    return links
 
 
 ITEMS = Items(
     plan_golds,
     plan_answers,
     lambda folder, allow_tools, say: labelled_plans(folder, say),
-    lambda folder, predictions, say: call_plan_ofs(folder, predictions, say),
+    predicted_plans,
     agent_trajectories,
 )

@@ -26,8 +26,8 @@ def with_way(folder: DataFolder, run: RunSettings, own: PlanOptions) -> PlanOpti
     by_tools = default_predictions(folder.path, run.model.llm) == f"{PREDICTIONS}_tools"
     has_plans = (folder.path / PREDICTIONS).is_dir() and not by_tools
     way = "plan" if asks_plans or has_plans else "tools"
-    place = folder.path / (run.choices.prediction_dir or PREDICTIONS)
-    if (recorded := recorded_settings(Trial(place, run.model.llm).run_folder)) is not None:
+    predictions = folder.path / (run.choices.prediction_dir or PREDICTIONS)
+    if (recorded := recorded_settings(Trial(predictions, run.model.llm).run_folder)) is not None:
         way = str(recorded.get("ask", "plan"))
-    run.screen.say(f"imported tools: --ask {way} (others: {'|'.join(one for one in ASKS if one != way)})")
+    run.screen.say(f"imported tools: --ask {way} (others: {'|'.join(name for name in ASKS if name != way)})")
     return replace(own, ask=way)

@@ -452,8 +452,8 @@ class CallWork(PlanWork):
         for request in self._source.requests:
             entry = entry_of(journal, request)
             if is_settled(entry) and entry.plan is not UNSET:
-                found = recorded_conversation(items, request, journal, entry)
-                yield found.execution(request, entry, self._executor.name)
+                conversation = recorded_conversation(items, request, journal, entry)
+                yield conversation.execution(request, entry, self._executor.name)
 
     def expected(self, estimate: Estimate, price: Tariff | None) -> tuple[ExpectedUsage, ...]:
         """The minimum (one answer per request) and the maximum (`max_steps` answers per request)."""
@@ -514,8 +514,8 @@ def remade_plans(recorded: RecordedRun, comparison: LineComparison) -> Iterator[
                 comparison.adopted += entry.adopted is not None
                 if entry.plan is not UNSET:
                     items = recorded_items(recorded.settings, graph)
-                    made = recorded_conversation(items, request, recorded.journal, entry).entry
-                    entry = msgspec.structs.replace(entry, plan=made.plan, made=made.made)
+                    rerun = recorded_conversation(items, request, recorded.journal, entry).entry
+                    entry = msgspec.structs.replace(entry, plan=rerun.plan, made=rerun.made)
                 yield prediction_line(request, entry, graph.dependency_type)
             advance()
 
@@ -552,12 +552,12 @@ def recorded_conversation(
             for number, line in enumerate(lines)
         ]
         plan = None if entry.plan is None else plan_of_calls(calls, request.text, items.graph.library)
-        made = [
+        made_calls = [
             MadeCall(call.tool, json.dumps(call.arguments), call.error or json.dumps(call.result))
             for call in calls
         ]
         again = msgspec.structs.replace(entry, plan=plan, made=msgspec.to_builtins(calls))
-        return Conversation(again, Trajectory([], made, steps=entry.steps or 0), calls)
+        return Conversation(again, Trajectory([], made_calls, steps=entry.steps or 0), calls)
     limit = entry.limit
     end = ModelError(
         "the recorded conversation ends here",

@@ -185,8 +185,8 @@ class Replay:
                     cause = failure.__cause__ or failure
                     done.append({"call": text, "exc": type(cause).__name__, "msg": str(failure)})
             if self._original.toolset is not None:
-                found = difference(self._original, sandbox)
-                changes = {name: table.to_json() for name, table in found.items()}
+                differences = difference(self._original, sandbox)
+                changes = {name: table.to_json() for name, table in differences.items()}
             elif sandbox.image() is not self._original.image():
                 changes = state_changes(self._before, state_of(sandbox))
         return done, changes

@@ -104,10 +104,10 @@ def evaluate(
     from toolassay.benchmarks.workbench.workplace_stages import evaluate_results
 
     metrics = evaluate_results(data_dir, results, out=out, mode=mode, allow_tools=allow_tools, screen=SCREEN)
-    for name, found in metrics.items():
+    for name, counts in metrics.items():
         show(
-            f"{name}: {found['correct']} of {found['n']} correct ({found['accuracy_pct']} %), "
-            f"{found['side_effects']} with unwanted side effects ({found['side_effects_pct']} %)"
+            f"{name}: {counts['correct']} of {counts['n']} correct ({counts['accuracy_pct']} %), "
+            f"{counts['side_effects']} with unwanted side effects ({counts['side_effects_pct']} %)"
         )
     if len(metrics) > 1:
         print_table(_agents_table(metrics.values()).terminal())
@@ -121,12 +121,12 @@ _SHARES = {
 }
 
 
-def _agents_table(found: Iterable[Mapping[str, Any]]) -> Table:
+def _agents_table(metrics_of_files: Iterable[Mapping[str, Any]]) -> Table:
     """The published table: the sums of each agent's files, with the tools of the domains or with all."""
     sums: dict[tuple[str, str], Counter[str]] = {}
-    for one in found:
-        agent = sums.setdefault((one["model"], one["tool_selection"]), Counter())
-        agent.update({count: one[count] for count in ("n", *_SHARES)})
+    for metrics in metrics_of_files:
+        agent = sums.setdefault((metrics["model"], metrics["tool_selection"]), Counter())
+        agent.update({count: metrics[count] for count in ("n", *_SHARES)})
     rows = [
         (*agent, str(counts["n"]), *(percent(counts[count] / counts["n"]) for count in _SHARES))
         for agent, counts in sorted(sums.items(), key=lambda item: -item[1]["correct"] / item[1]["n"])
@@ -161,16 +161,15 @@ def print_agent_scores(evaluations: Sequence[FolderEvaluation]) -> None:
         strict = result.whole["strict"]
         compat = result.whole["compat"]
         whole = {"n": strict["n_scored"], **strict["intervals"]}
-        for name, found in {**strict["intervals_by_group"], "all": whole}.items():
+        for name, numbers in {**strict["intervals_by_group"], "all": whole}.items():
             published = compat if compat is None or name == "all" else compat["by_group"].get(name)
-            is_known = published is not None and published["n"]
-            shares = [
-                found["accuracy"]["value"],
-                *([published["correct"] / published["n"] if is_known else None] if has_compat else ()),
-                found["side_effects"]["value"],
-            ]
+            shares = [numbers["accuracy"]["value"]]
+            if has_compat:
+                is_known = published is not None and published["n"]
+                shares.append(published["correct"] / published["n"] if is_known else None)
+            shares.append(numbers["side_effects"]["value"])
             texts = map(percent, shares)
-            n = found["n"]
+            n = numbers["n"]
             usage: tuple[str, ...] = ("", "", "")
             if name == "all":
                 cost = result.whole["cost"]
@@ -198,8 +197,8 @@ def _repeats(result: FolderEvaluation) -> Iterator[str]:
         return
     for name in ("pass@k", "pass^k"):
         shares = ", ".join(
-            f"k={k} {percent(found['value'])} {percent_interval(found['low'], found['high'])}"
-            for k, found in repeats[name].items()
+            f"k={k} {percent(share['value'])} {percent_interval(share['low'], share['high'])}"
+            for k, share in repeats[name].items()
         )
         yield f"{result.llm}: {name} over {repeats['trials']} trials (strict): {shares}"
     tasks = repeats["tasks"]

@@ -105,8 +105,8 @@ def evaluate_agents(
         UsageError: files missing or malformed, or predictions for other tasks.
     """
     screen = scoring.screen
-    place = ScoringPlace(folder.require(), scoring)
-    names = place.models
+    scoring_place = ScoringPlace(folder.require(), scoring)
+    names = scoring_place.models
     sandbox, tasks = load_workplace(folder.path, allow_tools=own.allow_tools, screen=screen)
     # A worker opens the workplace itself, and has another working directory.
     opened = partial(open_workplace, folder.path.absolute(), allow_tools=own.allow_tools)
@@ -127,7 +127,7 @@ def evaluate_agents(
     }
     evaluations = []
     for name in names:
-        trials = place.trials(name)
+        trials = scoring_place.trials(name)
         unknown: list[str] = []
         of_trials = [_runs_of(trial, chosen, tasks, unknown) for trial in trials]
         if unknown:
@@ -157,10 +157,10 @@ def evaluate_agents(
             "outcomes": dict(Counter(item.outcome for item in items)),
             **used,
             **verdicts,
-            **security_beside(place.predictions, name, screen),
+            **security_beside(scoring_place.predictions, name, screen),
         }
         signature = run_signature("workbench", data, trials)
-        evaluations.append(place.write(name, trials, items, numbers, signature, "task", done))
+        evaluations.append(scoring_place.write(name, trials, items, numbers, signature, "task", done))
     return evaluations
 
 
@@ -215,7 +215,7 @@ def _runs_of(
 ) -> list[TaskRun]:
     """The chosen tasks in a trial; `unknown` receives the ids that no task has."""
     predictions = read_predictions(trial.output, tasks, unknown=unknown)
-    others = RunOutcomes(trial.run_folder, lambda journal, one: entry_of(journal, one).outcome)
+    others = RunOutcomes(trial.run_folder, lambda journal, task: entry_of(journal, task).outcome)
     runs = []
     for task in chosen:
         outcome, result = predictions.get(task.id) or (others.outcome(task), None)
@@ -234,12 +234,12 @@ def _judged(
     size = max(1, min(_TASKS, len(rows) // (4 * engine.workers)))
     shards = (rows[start : start + size] for start in range(0, len(rows), size))
     verdicts = chain.from_iterable(engine.map(judging, shards))
-    found = {}
+    judged_tasks = {}
     for (task, of_task), by_mode in zip(scored, verdicts, strict=True):
         modes = dict(zip(judging.modes, by_mode, strict=True))
         compat: Sequence[RunVerdict | None] = modes.get("compat") or [None] * len(of_task)
-        found[task.id] = JudgedTask(task, of_task, modes["strict"], compat)
-    return found
+        judged_tasks[task.id] = JudgedTask(task, of_task, modes["strict"], compat)
+    return judged_tasks
 
 
 def _metrics(verdicts: Sequence[RunVerdict], llm: str, toolkit: str | None) -> dict[str, Any]:
@@ -254,14 +254,17 @@ def _by_group(items: Sequence[ScoredItem]) -> dict[str, Any]:
     for item in items:
         if item.trials:
             groups.setdefault(item.type, []).append(item)
-    return {name: {"n": len(found), **strict_metrics(found)["intervals"]} for name, found in groups.items()}
+    return {
+        name: {"n": len(group_items), **strict_metrics(group_items)["intervals"]}
+        for name, group_items in groups.items()
+    }
 
 
 def _repeats(tasks: Sequence[JudgedTask], verdicts: Sequence[Sequence[RunVerdict | None]]) -> dict[str, Any]:
     """pass@k and pass^k over the requested runs of the agent."""
     right = [
-        [verdict.correct for run, verdict in zip(one.runs, own, strict=True) if verdict and run.has_run]
-        for one, own in zip(tasks, verdicts, strict=True)
+        [verdict.correct for run, verdict in zip(task.runs, own, strict=True) if verdict and run.has_run]
+        for task, own in zip(tasks, verdicts, strict=True)
     ]
     trials = max((len(task.runs) for task in tasks), default=0)
     return repeat_metrics(right, clusters=[task.task.base_template for task in tasks], trials=trials)

@@ -64,11 +64,11 @@ def task_answers(
     trial = Trial(predictions, llm)
     judge = None if sandbox is None else StrictJudge(sandbox)
     form = call_format((recorded_settings(trial.run_folder) or {}).get("agent", "native"))
-    found = read_predictions(trial.output, tasks)
+    results = read_predictions(trial.output, tasks)
     with Journal(trial.run_folder / JOURNAL, read_only=True) as journal:
         for task in tasks:
-            if task.id in found:
-                _, result = found[task.id]
+            if task.id in results:
+                _, result = results[task.id]
                 error = result.error
                 calls = result.calls
                 verdict = None if judge is None else judge.verdict(calls, task.answer, error=error)
@@ -111,8 +111,8 @@ def task_trajectories(folder: DataFolder, predictions: Path, llm: str) -> Iterat
             entry = entry_of(journal, task)
             if entry.messages:
                 tools = [tool.to_openai() for tool in agent.tools(task, toolset)]
-                said = training_messages(entry.messages, form)
-                yield RecordedTrajectory(task.id, said, tools, entry.outcome, entry.limit)
+                messages = training_messages(entry.messages, form)
+                yield RecordedTrajectory(task.id, messages, tools, entry.outcome, entry.limit)
     sandbox.close()
 
 
@@ -126,7 +126,7 @@ def _calls(texts: Sequence[str], toolset: Toolset) -> list[Call]:
 
 
 def _harmful(
-    gold: Sequence[Call], made: Sequence[Call], verdict: StrictVerdict | None, toolset: Toolset
+    gold: Sequence[Call], called: Sequence[Call], verdict: StrictVerdict | None, toolset: Toolset
 ) -> list[str]:
     """The tools that made the unwanted changes: those of changing calls that the ground truth lacks.
 
@@ -136,7 +136,7 @@ def _harmful(
         return []
     left = list(gold)
     blamed = []
-    for call in made:
+    for call in called:
         if call in left:
             left.remove(call)
         elif (tool := toolset.find(call[0])) is not None and tool.changes_state:

@@ -80,16 +80,16 @@ class Records:
 
     def _once(self, key: Hashable, compute: Callable[[], T]) -> T:
         reads = self._sandbox.reads()
-        place = (self._layout.name, key)
-        if place not in reads:
-            reads[place] = compute()
-        t: T = reads[place]
-        return t
+        table_and_key = (self._layout.name, key)
+        if table_and_key not in reads:
+            reads[table_and_key] = compute()
+        value: T = reads[table_and_key]
+        return value
 
     def first(self, key: Cell) -> Record | None:
         """The first row with this id; None if there is none."""
-        found = self._select(f"WHERE {quoted(self._layout.id)} = ? ORDER BY row LIMIT 1", key)
-        return found[0] if found else None
+        rows = self._select(f"WHERE {quoted(self._layout.id)} = ? ORDER BY row LIMIT 1", key)
+        return rows[0] if rows else None
 
     def __len__(self) -> int:
         return int(self._execute(f"SELECT count(*) FROM {self._layout.name}").fetchone()[0])
@@ -199,7 +199,7 @@ class TableDifference:
     other tables are identified by their key. Rows without a key are compared by content, so a changed row
     counts as one gone and one new.
 
-    Args:
+    Attributes:
         gone: removed rows, cells in the order of the columns.
         new: added rows, cells by column.
         changed: cells in rows that exist in both states that differ as they are compared (`compared_text`).

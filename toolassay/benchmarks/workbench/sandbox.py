@@ -108,7 +108,7 @@ class Layout:
     Besides `columns`, every published table has `row`, a number that is never reused and defines the order,
     and `label`, the row's index label in the published program (pandas).
 
-    Args:
+    Attributes:
         name: the table's name in the SQLite file.
         columns: in published order, key columns first; the first column is the id.
         domain: the domain whose state the table is; None for tables that are not judged.

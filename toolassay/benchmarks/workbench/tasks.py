@@ -27,7 +27,7 @@ _LAYOUTS = {edition.layout: edition.task_version for edition in EDITIONS.values(
 class Task:
     """A request and its ground truth.
 
-    Args:
+    Attributes:
         query: the request; results are joined with tasks on this text.
         answer: the ground-truth calls as text, see `calls.parse_call`.
         base_template: the template that the request was made from; without one, the request itself. Intervals
@@ -163,13 +163,13 @@ def _read_own(path: Path) -> Iterator[PlacedTask]:
 
 
 def _read_published(folder: Path, version: str | None) -> Iterator[PlacedTask]:
-    layout = next((one for one in _LAYOUTS if (folder / "processed" / one).is_dir()), "")
+    layout = next((name for name in _LAYOUTS if (folder / "processed" / name).is_dir()), "")
     version = version or read_facts(DataFolder(folder), StatedPlace).task_version
-    place = folder / "processed" / layout / ("" if version == _LAYOUTS.get(layout) else version)
+    task_folder = folder / "processed" / layout / ("" if version == _LAYOUTS.get(layout) else version)
     suffix = f"_{layout}.csv"
-    if not (files := sorted([*place.glob(f"*{suffix}"), *place.glob(f"*{suffix}.gz")])):
-        places = " or ".join(f"processed/{layout}/*_{layout}.csv" for layout in _LAYOUTS)
-        raise UsageError("no tasks", file=place, fix=f"the folder needs {FILE}, or {places}")
+    if not (files := sorted([*task_folder.glob(f"*{suffix}"), *task_folder.glob(f"*{suffix}.gz")])):
+        patterns = " or ".join(f"processed/{layout}/*_{layout}.csv" for layout in _LAYOUTS)
+        raise UsageError("no tasks", file=task_folder, fix=f"the folder needs {FILE}, or {patterns}")
     for path in files:
         group = path.name.partition(suffix)[0]
         for number, row in enumerate(read_csv(path), start=1):

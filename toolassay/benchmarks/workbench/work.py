@@ -101,18 +101,18 @@ class OwnAgentTasks(WorkbenchTasks):
         executor = OpenWorkplace(sandbox, ExecutionContext(DataFolder(Path()), library))
         calls = ToolSession(library, executor, ask, may_write=True)
         request = Request(item.id, f"{situation}\n\n{item.query}", 0)
-        made = await self.own.work(request, ask, calls)
-        error = NO_ANSWER if made.problem else ""
+        agent_run = await self.own.work(request, ask, calls)
+        error = NO_ANSWER if agent_run.problem else ""
         return AgentEntry(
-            outcome="malformed" if made.problem else "answered",
-            response=made.answer,
-            error=ITERATION_LIMIT if made.limit else error,
-            limit=made.limit,
-            problem=made.problem,
+            outcome="malformed" if agent_run.problem else "answered",
+            response=agent_run.answer,
+            error=ITERATION_LIMIT if agent_run.limit else error,
+            limit=agent_run.limit,
+            problem=agent_run.problem,
             messages=relayed_conversation(ask.answers, self.form)[0],
             function_calls=call_texts(calls.calls, toolset_of(sandbox)),
-            steps=made.steps or 0,
-            order=made.order,
+            steps=agent_run.steps or 0,
+            order=agent_run.order,
         )
 
 
@@ -120,7 +120,7 @@ class OwnAgentTasks(WorkbenchTasks):
 class WorkplaceWork(Work):
     """Tasks that an agent does, each on its own copy of the workplace.
 
-    Args:
+    Attributes:
         folder: the data.
         settings: of the agent.
         sandbox: the workplace, as read.
@@ -263,8 +263,10 @@ def workplace_work(folder: DataFolder, run: RunSettings, own: WorkplaceOptions, 
             fix="name a served model (--api_base URL)",
         )
     chosen = chosen_items(tasks, run.choices.chosen_ids, run.choices.limit, noun="task")
-    one = Trial(folder.path / (run.choices.prediction_dir or PREDICTIONS), run.model.llm, trial)
-    limit = token_limit(run.model.max_tokens, one.run_folder, replace(one, number=0).run_folder)
+    predictions = Trial(folder.path / (run.choices.prediction_dir or PREDICTIONS), run.model.llm, trial)
+    limit = token_limit(
+        run.model.max_tokens, predictions.run_folder, replace(predictions, number=0).run_folder
+    )
     parameters = {**run.model.parameters, **limit}
     agent = None
     if own.agent_command is not None:
@@ -301,12 +303,14 @@ def rerun_lines(
     sandbox, tasks = load_workplace(recorded.folder.path, allow_tools=own.allow_tools)
     changed = 0
 
-    def remade(task: Task, entry: AgentEntry) -> AgentEntry:
+    def replayed(task: Task, entry: AgentEntry) -> AgentEntry:
         nonlocal changed
         if settings.get("ask") == _AGENTS:
             lines = recorded.journal.calls(task.id, entry.asked_again, entry.order)
-            made_calls = (msgspec.convert(line.result, ExecutedCall) for line in lines)
-            return msgspec.structs.replace(entry, function_calls=call_texts(made_calls, toolset_of(sandbox)))
+            executed_calls = (msgspec.convert(line.result, ExecutedCall) for line in lines)
+            return msgspec.structs.replace(
+                entry, function_calls=call_texts(executed_calls, toolset_of(sandbox))
+            )
         # It must stop where the run did. One that its context or time ended made one more request, which got
         # no answer.
         overflows = entry.outcome == OVERFLOW
@@ -319,17 +323,17 @@ def rerun_lines(
         steps = max(1, entry.steps + (overflows or timed_out))
         work = WorkbenchTasks(replace(agent, max_steps=steps), {}, lambda: sandbox)
         try:
-            made, ask = replay_item(work, task, recorded.journal, end)
+            replayed_entry, ask = replay_item(work, task, recorded.journal, end)
         except ModelError as error:
             return AgentEntry(outcome=error.outcome, error=str(error))
         changed += ask.unlike > 0
-        agent_entry: AgentEntry = made
+        agent_entry: AgentEntry = replayed_entry
         return agent_entry
 
     with recorded.screen.progress("read", len(tasks)) as advance:
         for task in tasks:
             entry = entry_of(recorded.journal, task)
-            if is_settled(entry) and (ended := remade(task, entry)).outcome in FINAL:
+            if is_settled(entry) and (ended := replayed(task, entry)).outcome in FINAL:
                 yield TaskPrediction.of(task, ended)
             advance()
     if changed:

@@ -105,8 +105,8 @@ def load_own(folder: Path) -> OwnSandbox:
     facts = read_facts(about, WorkplaceFacts)
     image = read_database(folder / FILE)
     toolset = load_tools(tools)
-    place = OwnWorkplace(facts.now, facts.user, toolset, (), facts.customs)
-    with closing(OwnSandbox(image, place)) as probe:
+    workplace = OwnWorkplace(facts.now, facts.user, toolset, (), facts.customs)
+    with closing(OwnSandbox(image, workplace)) as probe:
         judged = layouts_of(
             probe.connection,
             file=folder / FILE,
@@ -114,7 +114,7 @@ def load_own(folder: Path) -> OwnSandbox:
             ignore=facts.ignore,
             verbatim=facts.verbatim,
         )
-    return OwnSandbox(image, replace(place, judged=judged))
+    return OwnSandbox(image, replace(workplace, judged=judged))
 
 
 def _offer_old_import() -> None:
@@ -124,10 +124,10 @@ def _offer_old_import() -> None:
     """
     above: ModuleType | None = None
     for name, module in _OLD_MODULES.items():
-        found = sys.modules.setdefault(name, module)
+        loaded = sys.modules.setdefault(name, module)
         if above is not None:
-            setattr(above, name.rpartition(".")[2], found)
-        above = found
+            setattr(above, name.rpartition(".")[2], loaded)
+        above = loaded
 
 
 def load_tools(path: Path) -> Toolset:

@@ -71,14 +71,14 @@ class _WorkplaceEnvironment:
         from toolassay.benchmarks.workbench.agents.episode import call_text, recorded_call
         from toolassay.benchmarks.workbench.tools import ToolFailure
 
-        found = self._toolset.find(tool.id)
-        if found is None:
+        workplace_tool = self._toolset.find(tool.id)
+        if workplace_tool is None:
             raise Refusal(f"the workplace has no tool '{tool.id}'")
-        made = recorded_call(self._toolset, tool.id, arguments)
-        if call_text(made) is None:
+        call = recorded_call(self._toolset, tool.id, arguments)
+        if call_text(call) is None:
             raise Refusal("the arguments are too long, or are no values with plain names")
         try:
-            value = found.execute(self._sandbox, made.arguments)
+            value = workplace_tool.execute(self._sandbox, call.arguments)
         except ToolFailure as error:
             raise Refusal(one_line(error)) from None
         result = CallResult.of(value)

@@ -65,7 +65,7 @@ _NOUNS = {"gone": "row", "new": "row", "changed": "cell"}
 class Effect:
     """The effect of a task's ground truth.
 
-    Args:
+    Attributes:
         task: the task.
         changes: the changes to judged tables; empty if the task asks for no action.
     """
@@ -174,8 +174,8 @@ def make_workplace(
     if target.exists() or target.is_symlink():
         raise UsageError("exists already", file=target, fix="choose another name, or remove it")
     target.parent.mkdir(parents=True, exist_ok=True)
-    with temporary_folder(target.parent) as made:
-        draft = made / target.name
+    with temporary_folder(target.parent) as folder:
+        draft = folder / target.name
         draft.mkdir()
         try:
             copied = {TOOLS: tools or _EXAMPLE / "first_tools.py", TASKS: tasks}
@@ -261,13 +261,13 @@ def new_workplace(
         UsageError: The folder exists, or a file is invalid; nothing is written.
     """
     given = [None if file is None else Path(file) for file in (sandbox, tools, tasks)]
-    made, effects = make_workplace(Path(target), *given)
-    _report(made, Path(target), screen)
+    workplace, effects = make_workplace(Path(target), *given)
+    _report(workplace, Path(target), screen)
     if sandbox is not None:
-        moment = f"{made.now:%Y-%m-%d %H:%M:%S}, by this machine's clock"
+        moment = f"{workplace.now:%Y-%m-%d %H:%M:%S}, by this machine's clock"
         screen.say(
-            f"{DataFolder(Path(target)).benchmark_file}: it is {moment}, and agents work for {made.user}: "
-            "write there what your tasks need"
+            f"{DataFolder(Path(target)).benchmark_file}: it is {moment}, and agents work for "
+            f"{workplace.user}: write there what your tasks need"
         )
     return effects
 
@@ -354,19 +354,21 @@ def evaluate_results(
             advance()
     facts = sandbox.edition.facts
     metrics = {
-        file.name: {**facts, **metrics_of(found, file.model, file.tool_selection)}
-        for file, found in verdicts.items()
+        file.name: {**facts, **metrics_of(file_verdicts, file.model, file.tool_selection)}
+        for file, file_verdicts in verdicts.items()
     }
     if mode == "strict":
-        for file, found in verdicts.items():
-            runs = (scored_task(one.task, [scored_run(0, "answered", one)]) for one in found)
+        for file, file_verdicts in verdicts.items():
+            runs = (
+                scored_task(verdict.task, [scored_run(0, "answered", verdict)]) for verdict in file_verdicts
+            )
             metrics[file.name] |= strict_metrics(list(runs))
         for file, repeats in _repeats(verdicts):
             metrics[file.name]["repeats"] = repeats
     lines = (
         {"file": file.name, "row": row, **verdict.to_json()}
-        for file, found in verdicts.items()
-        for row, verdict in enumerate(found)
+        for file, file_verdicts in verdicts.items()
+        for row, verdict in enumerate(file_verdicts)
     )
     write_json_lines(out / VERDICTS, lines)
     write_json(out / METRICS, metrics)
@@ -431,8 +433,8 @@ def replay(
 def _repeats(verdicts: dict[ResultFile, list[RunVerdict]]) -> Iterable[tuple[ResultFile, dict[str, Any]]]:
     """pass@k and pass^k of each model with several runs of the same tasks and settings, by its first file."""
     runs: dict[Any, list[ResultFile]] = defaultdict(list)
-    for file, found in verdicts.items():
-        asked = frozenset(verdict.result.query for verdict in found)
+    for file, file_verdicts in verdicts.items():
+        asked = frozenset(verdict.result.query for verdict in file_verdicts)
         runs[file.model, file.tool_selection, asked].append(file)
     for files in runs.values():
         if len(files) > 1:

@@ -23,7 +23,7 @@ Outcome = Literal["answered", "malformed", "refused", "not run"]
 class WorkflowChoice:
     """The result of a question.
 
-    Args:
+    Attributes:
         workflow: the id of the selected workflow; None if the agent selected none or its answer is
             unreadable.
         outcome: `answered` without a workflow means that the agent selected none.

@@ -77,7 +77,7 @@ MAX_TOKENS = {"cot": 512, "reasoning": 4096, "tools": 512, "retrieval": 512}
 class ClassicAgentSettings:
     """Settings of an agent. All of them shape answers, so they are part of the run's manifest.
 
-    Args:
+    Attributes:
         agent: `cot`, `reasoning`, `tools`, `retrieval` or `recorded`.
         order: of the candidates: `table`, `name`, or a seed that shuffles them for each question.
         max_tokens: maximum tokens of an answer; None for the agent's default.

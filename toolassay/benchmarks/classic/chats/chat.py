@@ -18,7 +18,7 @@ from toolassay.extras import needed
 class Exchange:
     """A user message with the replies to it.
 
-    Args:
+    Attributes:
         user: the message.
         bot: the bot's replies, one per line; empty if there are none.
         human: whether a member of the team wrote as well.
@@ -162,7 +162,7 @@ _MASK = re.compile(r"<[A-Z][A-Z_]*_\d+>|\[[A-Z_ ]*REDACTED[A-Z_ ]*\]|\*{4,}|X{5,
 class Filter:
     """A filter that leaves out chats.
 
-    Args:
+    Attributes:
         name: of the step in the funnel.
         why: its reason, as written in the funnel.
         find: gives the first offence in a chat, None if it passes. It may keep state between chats.

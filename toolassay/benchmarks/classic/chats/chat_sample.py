@@ -41,7 +41,7 @@ DROPPED = "dropped.csv"
 class Drop:
     """A conversation that a step left out, completely or from one of its messages on.
 
-    Args:
+    Attributes:
         conversation: its id.
         messages: how many user messages went.
         why: the reason, without any words of the conversation.
@@ -217,7 +217,7 @@ FILTERS = tuple(each.name for each in standard_filters(profane=lambda _: False))
 class ChatSample:
     """A sample with its funnel.
 
-    Args:
+    Attributes:
         chats: cleaned, drawn and masked.
         workflows: of their domains, masked as well.
         funnel: what each step left out.

@@ -209,7 +209,7 @@ _MIN_VALUE_LENGTH = 3
 class Scope:
     """The values of one chat, which share the numbering of placeholders.
 
-    Args:
+    Attributes:
         find: finds personal data.
         counts: number of masked values by kind; several scopes may share it.
     """

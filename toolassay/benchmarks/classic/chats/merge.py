@@ -33,7 +33,7 @@ Ties = Literal["conflict", "first", "drop"]
 class MergedLabel:
     """The annotations of one message, merged.
 
-    Args:
+    Attributes:
         label: id of a workflow, an empty text where none fits, None for a conflict.
         second: id of another workflow that is right too, or an empty text.
         voters: how many annotators made a choice under Workflow 1.
@@ -100,7 +100,7 @@ AnnotationsByName = Mapping[str, Mapping[MessageKey, Annotation]]
 class MergedSet:
     """A sample merged with its workbooks.
 
-    Args:
+    Attributes:
         rows: the released messages with their labels.
         verdicts: the merged label of every message of the sample.
         funnel: which conversations were left out, and why.

@@ -80,7 +80,7 @@ def _rows(path: Path) -> Iterator[CsvRow]:
 class RawChats:
     """Raw chats, read and checked.
 
-    Args:
+    Attributes:
         chats: in the order in which they start in the table.
         workflows: that can be started.
         rows: number of rows, by kind.

@@ -158,7 +158,7 @@ MessageKey = tuple[str, int]
 class Annotation:
     """What an annotator chose for one message.
 
-    Args:
+    Attributes:
         first: id of a workflow, an empty text for the choice of none, None for no choice.
         second: id of another workflow that would be right too.
         flags: reasons to leave the conversation out.

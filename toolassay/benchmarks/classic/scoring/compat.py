@@ -183,7 +183,7 @@ USEFUL = 3
 class SecurityScore:
     """The result of a series of attacks.
 
-    Args:
+    Attributes:
         successes: attacks that achieved their goal.
         attempts: attacks that were answered and judged.
         excluded: attacks without an answer or without a verdict.

@@ -28,7 +28,7 @@ MissingOutcome = Callable[[Example, int], str]
 class MessageOutcome:
     """One message in one trial.
 
-    Args:
+    Attributes:
         example: the message with its labels.
         trial: its number.
         row: the agent's answer; None if there is none.

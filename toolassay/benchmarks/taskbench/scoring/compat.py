@@ -91,14 +91,15 @@ class ArgumentConverter:
         links: list[tuple[str, str]] = []
         kind, value = self.last or (None, "")
         try:
-            for place, (node, name) in enumerate(zip(nodes, names, strict=True)):
+            for own_position, (node, name) in enumerate(zip(nodes, names, strict=True)):
                 for argument in node["arguments"] if required else node.get("arguments", []):
                     try:
                         text = argument if type(argument) is str else _as_text(argument)
                         if _REFERENCE in text:
                             start = text.index(_REFERENCE) + len(_REFERENCE)
                             position = int(text[start : text.index(">")])
-                            if position == place:  # a reference of a node to itself is dropped, as published
+                            # A reference of a node to itself is dropped, as published.
+                            if position == own_position:
                                 continue
                             source = names[position]
                             links.append((source, node["task"]))
@@ -185,7 +186,7 @@ class CompatReader:
     """
 
     def __init__(self, library: ToolLibrary, dependency_type: DependencyType, *, with_steps: bool) -> None:
-        self._positions = {tool.id: place for place, tool in enumerate(library)}
+        self._positions = {tool.id: position for position, tool in enumerate(library)}
         self._output_types = {
             tool.id: str((tool.raw.get("output-type") or tool.outputs or ("none",))[0]) for tool in library
         }
@@ -252,11 +253,13 @@ class CompatReader:
         item.is_scored = True
         item.argument_names, item.argument_values = map(set_counts, gold_keys, predicted_keys)
         item.links = set_counts(gold_links, predicted_links)
-        wanted = [self._positions.get(name, -1) for name in gold]
-        found = [self._positions.get(name, -1) for name in predicted]
-        item.similarity = 1.0 if gold == predicted else Indel.normalized_similarity(wanted, found)
-        wanted_set = set(wanted) - {-1}
-        given_set = set(found) - {-1}
+        gold_positions = [self._positions.get(name, -1) for name in gold]
+        predicted_positions = [self._positions.get(name, -1) for name in predicted]
+        item.similarity = (
+            1.0 if gold == predicted else Indel.normalized_similarity(gold_positions, predicted_positions)
+        )
+        wanted_set = set(gold_positions) - {-1}
+        given_set = set(predicted_positions) - {-1}
         item.right = wanted_set & given_set
         item.extra = given_set - wanted_set
         item.absent = wanted_set - given_set
@@ -279,4 +282,4 @@ def _temporal_keys(names: list[Any], arguments: list[Any]) -> list[list[str]]:
         for name, given in zip(names, arguments, strict=True)
         for argument in given
     ]
-    return [[key[place] for key in keys] for place in (0, 1)]
+    return [[key[index] for key in keys] for index in (0, 1)]

@@ -76,20 +76,20 @@ class ExecutedGold:
             predicted: the same plan.
         """
         written = _written(result)
-        wanted = self._gold_calls(label)
-        if written is None or wanted is None:
+        gold_calls = self._gold_calls(label)
+        if written is None or gold_calls is None:
             return gold, predicted
-        made = self._predicted_calls(written, wanted)
-        links = self._links(made, wanted, str(label.get("user_request") or ""))
+        predicted_calls = self._predicted_calls(written, gold_calls)
+        links = self._links(predicted_calls, gold_calls, str(label.get("user_request") or ""))
         dropped = Counter(
-            (made[source].tool, made[target].tool)
+            (predicted_calls[source].tool, predicted_calls[target].tool)
             for source, target in predicted.references
             if (source, target) not in links
         )
         stated = list((Counter(predicted.stated_links) - dropped).elements())
         return (
-            self._plan(wanted, gold, gold.stated_links, gold.references),
-            self._plan(made, predicted, stated, links),
+            self._plan(gold_calls, gold, gold.stated_links, gold.references),
+            self._plan(predicted_calls, predicted, stated, links),
         )
 
     def _plan(
@@ -128,14 +128,16 @@ class ExecutedGold:
             return None
         calls = []
         for node, (tool, arguments) in enumerate(written):
-            made = executed[node]
-            is_same = tool == made.tool and all(
-                list(references(value)) or made.arguments.get(name) == value
+            executed_call = executed[node]
+            is_same = tool == executed_call.tool and all(
+                list(references(value)) or executed_call.arguments.get(name) == value
                 for name, value in arguments.items()
             )
             if not is_same:
                 return None
-            calls.append(_Call(tool, arguments, made.arguments, PossibleItem(*result_of(made)), node))
+            calls.append(
+                _Call(tool, arguments, executed_call.arguments, PossibleItem(*result_of(executed_call)), node)
+            )
         return calls
 
     def _predicted_calls(self, written: Sequence[Written], gold: Sequence[_Call]) -> list[_Call]:
@@ -147,7 +149,7 @@ class ExecutedGold:
         results: dict[int, CallResult] = {}
         left = set(range(len(gold)))
         calls: list[_Call] = []
-        for place, (tool, arguments) in enumerate(written):
+        for position, (tool, arguments) in enumerate(written):
             values = self._values(tool, arguments, results)
             keys = Counter(self._keys(tool, values))
             likeness = {
@@ -159,9 +161,11 @@ class ExecutedGold:
             choices = [*(left & likeness.keys()), *equal]
             best = max(choices, key=lambda node: (node in left, likeness[node], -node), default=None)
             if best is not None and (known := gold[best].result) is not None:
-                results[place] = known
+                results[position] = known
                 left.discard(best)
-            calls.append(_Call(tool, arguments, values, results.get(place) if best in equal else None, best))
+            calls.append(
+                _Call(tool, arguments, values, results.get(position) if best in equal else None, best)
+            )
         return calls
 
     def _values(
@@ -177,47 +181,50 @@ class ExecutedGold:
                     values |= resolve_arguments({name: value}, results, schema)
         return values
 
-    def _links(self, made: Sequence[_Call], gold: Sequence[_Call], request: str) -> list[tuple[int, int]]:
+    def _links(self, calls: Sequence[_Call], gold: Sequence[_Call], request: str) -> list[tuple[int, int]]:
         """The links of predicted calls, as (source, target)."""
         links: dict[tuple[int, int], None] = {}
-        held = [_held(call) for call in made]
-        for target, call in enumerate(made):
+        held = [_held(call) for call in calls]
+        for target, call in enumerate(calls):
             own = None if call.gold is None else gold[call.gold]
             for name, value in call.values.items():
-                asked = {source for source in references(call.written[name]) if source < len(made)}
+                asked = {source for source in references(call.written[name]) if source < len(calls)}
                 sources = asked
                 if own is not None and self._is_equal(call, own, name):
                     if wanted := set(references(own.written[name])):
                         keys = {value_key(leaf) for _, leaf in leaves(value)}
                         holders = [source for source in range(target) if keys & held[source]]
-                        named = {source for source in (*asked, *holders) if made[source].gold in wanted}
+                        named = {source for source in (*asked, *holders) if calls[source].gold in wanted}
                         sources = named or asked or set(holders[-1:])
                 elif not asked:
-                    sources = self._last_sources(made[: target + 1], name, request)
+                    sources = self._last_sources(calls[: target + 1], name, request)
                 links |= {(source, target): None for source in sorted(sources) if source != target}
         return list(links)
 
-    def _last_sources(self, made: Sequence[_Call], name: str, request: str) -> set[int]:
+    def _last_sources(self, calls: Sequence[_Call], name: str, request: str) -> set[int]:
         """The last sources of the values that an argument of the last call has from several results.
 
         A value of one source is written as a reference.
         """
-        *before, call = made
+        *before, call = calls
         tool = self._library[call.tool] if call.tool in self._library else Tool("")
-        given = [{} if one.result is None else given_values(one.values, one.result.value) for one in before]
+        given = [
+            {} if earlier.result is None else given_values(earlier.values, earlier.result.value)
+            for earlier in before
+        ]
         sources: set[int] = set()
         for parts, leaf in leaves(call.values[name], (name,)):
-            found = [source for source, values in enumerate(given) if value_key(leaf) in values]
-            if len(found) > 1 and may_come_from_result(leaf, parts, request, tool):
-                sources.add(found[-1])
+            holders = [source for source, values in enumerate(given) if value_key(leaf) in values]
+            if len(holders) > 1 and may_come_from_result(leaf, parts, request, tool):
+                sources.add(holders[-1])
         return sources
 
     def _is_equal(self, call: _Call, gold: _Call, name: str) -> bool:
         """Whether an argument has the same value in two calls of a tool."""
         if name not in gold.values:
             return False
-        one, other = ({name: each.values[name]} for each in (call, gold))
-        return self._keys(call.tool, one) == self._keys(call.tool, other)
+        keys = self._keys(call.tool, {name: call.values[name]})
+        return keys == self._keys(call.tool, {name: gold.values[name]})
 
 
 def _held(call: _Call) -> set[str]:
@@ -232,10 +239,11 @@ def _written(value: Any) -> list[Written] | None:
     for node in nodes if isinstance(nodes, list) else ():
         arguments = published_arguments(node.get("arguments") or []) if isinstance(node, dict) else None
         if not isinstance(arguments, list) or not all(
-            isinstance(one, dict) and isinstance(one.get("name"), str) and "value" in one for one in arguments
+            isinstance(argument, dict) and isinstance(argument.get("name"), str) and "value" in argument
+            for argument in arguments
         ):
             return None
-        by_name = {one["name"]: one["value"] for one in arguments}
+        by_name = {argument["name"]: argument["value"] for argument in arguments}
         if len(by_name) < len(arguments):
             return None
         calls.append((str(node.get("task")), by_name))

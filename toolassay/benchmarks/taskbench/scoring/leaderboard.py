@@ -76,10 +76,10 @@ def domain_of(folder: DataFolder, given: str | None) -> str:
         UsageError: an unknown domain, or nothing says which it is.
     """
     known = known_domain(folder) if folder.tool_desc.exists() else folder.benchmark.domain
-    found = given or known or folder.path.resolve().name.removeprefix("data_")
-    if found not in DOMAINS:
-        raise UsageError(f"unknown published domain '{found}'", fix=f"say --published {'|'.join(DOMAINS)}")
-    return found
+    domain = given or known or folder.path.resolve().name.removeprefix("data_")
+    if domain not in DOMAINS:
+        raise UsageError(f"unknown published domain '{domain}'", fix=f"say --published {'|'.join(DOMAINS)}")
+    return domain
 
 
 def plan_standing(numbers: Mapping[str, Any]) -> Standing:
@@ -87,7 +87,7 @@ def plan_standing(numbers: Mapping[str, Any]) -> Standing:
     strict = numbers.get("strict")
     judged = None
     if strict is not None:
-        scores = {one.heading: Interval.of(strict.get(one.name) or {}) for one in COLUMNS}
+        scores = {column.heading: Interval.of(strict.get(column.name) or {}) for column in COLUMNS}
         judged = ColumnScores(strict.get("n_labels", strict["n_expected"]), strict["coverage"], scores)
     else:
         strict = {}

@@ -161,17 +161,17 @@ def score_predictions(
         parts["items"] = sha256_of(items)[:12]
     draws = {"resamples": choices.resamples, "seed": choices.seed}
     groups: dict[str, MetricsGroup] = {}
-    for place, group in enumerate(job.groups):
-        compat = _compat_numbers(job, rows, place, draws, has_misfits=bool(misfits))
-        strict = strict_scores.numbers(place, job.metrics, **draws)
+    for group_index, group in enumerate(job.groups):
+        compat = _compat_numbers(job, rows, group_index, draws, has_misfits=bool(misfits))
+        strict = strict_scores.numbers(group_index, job.metrics, **draws)
         strict["compat_intervals"] = {
             name: interval
-            for name, interval in rows.compat_intervals(place, **draws).items()
+            for name, interval in rows.compat_intervals(group_index, **draws).items()
             if compat.get(name) is not None
         }
         if dropped:
             strict["dropped"] = dropped
-        strict["compat_links"] = rows.number_of_links(place)
+        strict["compat_links"] = rows.number_of_links(group_index)
         strict["signature"] = signature_text(parts, group=group.key, n=strict["n_labels"])
         groups[group.key] = MetricsGroup({**compat, "strict": strict})
     return Evaluation(groups, notes.lines(), tuple(choices.metrics), notes.warnings()), strict_scores
@@ -198,20 +198,20 @@ class _Meaning:
 
 
 def _compat_numbers(
-    job: ScoringJob, rows: ScoredRows, place: int, draws: Mapping[str, int], *, has_misfits: bool
+    job: ScoringJob, rows: ScoredRows, group_index: int, draws: Mapping[str, int], *, has_misfits: bool
 ) -> dict[str, Any]:
     """The published scores of a group of labels; None where the published evaluator has no number.
 
     Args:
         job: What is scored.
         rows: The rows of the first trial.
-        place: Number of the group.
+        group_index: Number of the group.
         draws: Resamples and seed of the medians of ROUGE.
         has_misfits: Whether the published evaluator cannot read the names of the library's tools.
     """
-    numbers = rows.compat(place, job.metrics)
+    numbers = rows.compat(group_index, job.metrics)
     if job.choices.rouge_median and "rouge" in job.metrics:
-        numbers |= rows.rouge_medians(place, **draws)
+        numbers |= rows.rouge_medians(group_index, **draws)
     if not job.has_compat:
         return dict.fromkeys(numbers)
     if not has_misfits:

@@ -79,7 +79,7 @@ RESERVED = frozenset(
 )
 """Names that a metric of another package must not use."""
 _MEASURES = ("precision", "recall", "f1")
-# flags of a row in compat
+# Flags of a row in compat: whether it has steps, has arguments, is scored.
 _STEPS = 1
 _ARGUMENTS = 2
 _SCORED = 4
@@ -153,7 +153,8 @@ class ScoredRows:
     """
 
     def __init__(self, tool_ids: Sequence[str], extra: Sequence[str] = ()) -> None:
-        self._tool_ids, self.extra = tool_ids, tuple(extra)
+        self._tool_ids = tool_ids
+        self.extra = tuple(extra)
         self.tools: dict[int, Counter[int]] = {}
         self.texts: list[tuple[TextPair | None, TextPair | None]] = []
         self._new: list[tuple[Any, ...]] = []
@@ -181,10 +182,10 @@ class ScoredRows:
         self._new.append((*about, *strict, *(compat or _NO_COMPAT), own))
         return len(self._new) - 1
 
-    def set_compat(self, place: int, compat: tuple[Any, ...]) -> None:
-        """Set the compat fields of the row at a place among those of the part added last."""
+    def set_compat(self, position: int, compat: tuple[Any, ...]) -> None:
+        """Set the compat fields of the row at a position among those of the part added last."""
         for (name, *_), value in zip(_FIELDS[-len(compat) :], compat, strict=True):
-            self._rows[self._last_part + place][name] = value
+            self._rows[self._last_part + position][name] = value
 
     def counted(
         self, groups: Sequence[int], item: CompatItem, rouge: Sequence[float] | None
@@ -261,8 +262,8 @@ class ScoredRows:
         has_arguments = self.column("has_arguments")
         is_answered = self.column("outcome") == ANSWERED
         scores: dict[str, NDArray[np.float64]] = {}
-        for place, score in enumerate(POOLED):
-            right, extra, absent = counts[:, 3 * place : 3 * place + 3].T
+        for index, score in enumerate(POOLED):
+            right, extra, absent = counts[:, 3 * index : 3 * index + 3].T
             total = 2 * right.astype(np.float64) + extra + absent
             scores[score.name] = np.ones(len(counts))
             np.divide(2 * right, total, out=scores[score.name], where=total > 0)
@@ -276,8 +277,8 @@ class ScoredRows:
         scores |= zip(ROUGE_NAMES[:3], rouge.T, strict=False)
         if self._bertscore is not None:
             has_steps = ~np.isnan(rouge[:, 3])
-            found = self._bertscore[self._counted, 0, 2]
-            scores["bertscore_f1"] = np.where(np.isnan(found) & has_steps, 0.0, found)
+            f1_scores = self._bertscore[self._counted, 0, 2]
+            scores["bertscore_f1"] = np.where(np.isnan(f1_scores) & has_steps, 0.0, f1_scores)
         return scores | dict(zip(self.extra, self.column("extra").T, strict=True))
 
     def compat_counts(self, block: slice) -> Iterator[CompatCounts | None]:
@@ -315,7 +316,8 @@ class ScoredRows:
             numbers |= _means("step_bertscore_", _MEASURES, self._bertscore[with_steps, 1])
         if "f1" in metrics or "argument" in metrics:
             numbers |= self._node_numbers(group)
-            numbers[_ARGNAME], numbers[_ARGVALUE] = f1(*totals[6:9]), f1(*totals[9:])
+            numbers[_ARGNAME] = f1(*totals[6:9])
+            numbers[_ARGVALUE] = f1(*totals[9:])
         if "ed" in metrics:
             similarities = self._rows["compat_similarity"][chosen]
             numbers["edit_distance"] = 1 - float(similarities[flags & _SCORED > 0].mean())
@@ -327,9 +329,9 @@ class ScoredRows:
         import numpy as np
 
         events: Counter[int] = Counter()
-        for groups, found in self.tools.items():
+        for groups, group_events in self.tools.items():
             if groups >> group & 1:
-                events.update(found)
+                events.update(group_events)
         table = np.array([[events[3 * n + k] for k in range(3)] for n in range(len(self._tool_ids))])
         per_tool = _precision_recall_f1(table.reshape(-1, 3))
         micro = _precision_recall_f1(table.reshape(-1, 3).sum(axis=0))
@@ -363,19 +365,19 @@ class ScoredRows:
         names += ["step_bertscore_f1"] if self._bertscore is not None else []
 
         def ratios() -> Iterator[Ratio]:  # one at a time: each needs two numbers a row
-            for place in range(0, 12, 3):
-                right, extra, absent = self._rows["compat"][chosen, place : place + 3].T.astype(float)
+            for first in range(0, 12, 3):
+                right, extra, absent = self._rows["compat"][chosen, first : first + 3].T.astype(float)
                 yield Ratio.share(2 * right, 2 * right + extra + absent)
             flags = self._rows["flags"][chosen]
             similarities = self._rows["compat_similarity"][chosen]
             yield Ratio.mean(np.where(flags & _SCORED > 0, 1 - similarities, np.nan))
-            for place in range(len(ROUGE_NAMES)):
-                yield Ratio.mean(self._rows["compat_rouge"][chosen, place])
+            for column in range(len(ROUGE_NAMES)):
+                yield Ratio.mean(self._rows["compat_rouge"][chosen, column])
             if self._bertscore is not None:
                 yield Ratio.mean(self._bertscore[chosen, 1, 2])
 
-        found = ratio_intervals(ratios(), clusters=clusters[chosen], resamples=resamples, seed=seed)
-        return {name: interval.to_json() for name, interval in zip(names, found, strict=True)}
+        intervals = ratio_intervals(ratios(), clusters=clusters[chosen], resamples=resamples, seed=seed)
+        return {name: interval.to_json() for name, interval in zip(names, intervals, strict=True)}
 
     def rouge_medians(self, group: int, *, resamples: int, seed: int) -> dict[str, float]:
         """The median of bootstrapped means of each ROUGE score, as in the published file, but seeded."""

@@ -173,7 +173,7 @@ class EvaluationNotes:
     """
 
     def __init__(self) -> None:
-        self._found: dict[str, tuple[int, list[str], str, bool]] = {}
+        self._notices: dict[str, tuple[int, list[str], str, bool]] = {}
         self._remarks: list[str] = []
 
     def met(
@@ -188,10 +188,10 @@ class EvaluationNotes:
             warn: whether the kind is a defect of the files, which is always shown.
             count: the number of occurrences, if `whats` are the first of them.
         """
-        known, first, *_ = self._found.get(kind, (0, [], "", False))
+        known, first, *_ = self._notices.get(kind, (0, [], "", False))
         total = known + (len(whats) if count is None else count)
         if total:
-            self._found[kind] = total, [*first, *whats][:_NAMED], fix, warn
+            self._notices[kind] = total, [*first, *whats][:_NAMED], fix, warn
 
     def remark(self, sentence: str) -> None:
         """Add a sentence that is not counted."""
@@ -199,20 +199,20 @@ class EvaluationNotes:
 
     def extend(self, other: EvaluationNotes) -> None:
         """Append the notices of a later chunk."""
-        for kind, (count, first, fix, warn) in other._found.items():
+        for kind, (count, first, fix, warn) in other._notices.items():
             self.met(kind, *first, fix=fix, warn=warn, count=count)
         self._remarks += other._remarks
 
     def lines(self) -> list[str]:
         """One line per kind with its count and first occurrences, then the remarks."""
-        return [*map(self._line, self._found), *self._remarks]
+        return [*map(self._line, self._notices), *self._remarks]
 
     def warnings(self) -> list[str]:
         """The lines of kinds that are always shown."""
-        return [self._line(kind) for kind, (*_, warn) in self._found.items() if warn]
+        return [self._line(kind) for kind, (*_, warn) in self._notices.items() if warn]
 
     def _line(self, kind: str) -> str:
-        count, first, fix, _ = self._found[kind]
+        count, first, fix, _ = self._notices[kind]
         more = ", …" if count > len(first) else ""
         return f"{count:,} {kind}: {', '.join(first)}{more}{fix and f'; {fix}'}"
 
@@ -240,7 +240,7 @@ class WaitingItem(NamedTuple):
     group.
 
     Attributes:
-        place: its row in the chunk, for the counts in the first of its groups.
+        row: its row in the chunk, for the counts in the first of its groups.
         groups: those of the label.
         last: for each group, the argument converted last since the waiting item before; None for none.
         label: the label.
@@ -249,7 +249,7 @@ class WaitingItem(NamedTuple):
         rouge: of its steps; None without steps.
     """
 
-    place: int
+    row: int
     groups: list[int]
     last: list[Converted | None]
     label: Mapping[str, Any]
@@ -282,7 +282,8 @@ class ChunkScorer:
 
     def __init__(self, job: ScoringJob) -> None:
         self._job = job
-        self._labels, self._lines = LineFile(job.labels), LineFile(job.predictions)
+        self._labels = LineFile(job.labels)
+        self._lines = LineFile(job.predictions)
         self._reader = PlanReader(job.library, job.dependency_type)
         self._executed: ExecutedGold | None = None
         if job.executions is not None:
@@ -319,21 +320,21 @@ class ChunkScorer:
         self._part.broken.update(self._lines.broken)
         return self._part
 
-    def label(self, place: LinePlace) -> dict[str, Any]:
-        """The label at a place.
+    def label(self, line: LinePlace) -> dict[str, Any]:
+        """The label on a line.
 
         Raises:
             UsageError: it is malformed.
         """
         try:
-            value = self._labels.value(place)
+            value = self._labels.value(line)
         except ValueError as error:
             for _ in read_labels(self._job.labels):  # raises at that line, with a more precise message
                 pass
             raise UsageError(
-                "is not JSON", file=self._job.labels, line=place.number, fix="correct the line"
+                "is not JSON", file=self._job.labels, line=line.number, fix="correct the line"
             ) from error
-        return label_record(self._job.labels, place.number, value)
+        return label_record(self._job.labels, line.number, value)
 
     def _score(self, lines: LabelLines) -> None:
         job = self._job
@@ -401,12 +402,12 @@ class ChunkScorer:
         about = str(label["id"]), cluster_of(label), sys.intern(shape), size, sys.intern(outcome)
         waits = item is not None and item.needs_previous
         compat = None if item is None or waits else part.rows.counted(members, item, compat_rouge)
-        place = part.rows.add(about, strict, compat, extra)
+        row = part.rows.add(about, strict, compat, extra)
         if job.keeps_texts:
             part.rows.texts.append((pair, steps))
         if waits:
             last = part.last.copy()
-            part.waiting.append(WaitingItem(place, members, last, label, result, about, compat_rouge))
+            part.waiting.append(WaitingItem(row, members, last, label, result, about, compat_rouge))
         if item is not None and (waits or item.last):
             for group in members:
                 part.last[group] = item.last
@@ -575,7 +576,7 @@ class _OrderedRows:
                 self._last[group] = item.last
             compat = self.rows.counted(groups, item, waiting.rouge)
             if waiting.groups[0] in groups:
-                self.rows.set_compat(waiting.place, compat)
+                self.rows.set_compat(waiting.row, compat)
                 continue
             self.rows.add(waiting.about, NO_STRICT, compat)
             if self._keeps_texts:

@@ -60,12 +60,12 @@ class StrictItem(NamedTuple):
 
 def score_plan(gold: Plan, predicted: Plan) -> StrictItem:
     """Compare a predicted plan with the gold plan."""
-    gold_places = positions_by_tool(gold.names)
-    calls = positions_by_tool(predicted.names, among=gold_places)
-    right = sum(min(len(places), len(gold_places[name])) for name, places in calls.items())
+    gold_positions = positions_by_tool(gold.names)
+    calls = positions_by_tool(predicted.names, among=gold_positions)
+    right = sum(min(len(positions), len(gold_positions[name])) for name, positions in calls.items())
     items = [
-        _compared(gold, predicted, _matched(gold, predicted, gold_places, usable), right)
-        for usable in selections(gold_places, calls)
+        _compared(gold, predicted, _matched(gold, predicted, gold_positions, usable), right)
+        for usable in selections(gold_positions, calls)
     ]
     # Which calls may match changes no total of gold or prediction, so the lowest counts have the lowest F1.
     names = [item.argument_names for item in items if item.argument_names is not None]
@@ -80,7 +80,7 @@ def score_plan(gold: Plan, predicted: Plan) -> StrictItem:
 
 
 def _matched(
-    gold: Plan, predicted: Plan, gold_places: dict[str, list[int]], usable: Collection[int]
+    gold: Plan, predicted: Plan, gold_positions: dict[str, list[int]], usable: Collection[int]
 ) -> list[int]:
     """The gold node of each predicted node, or UNMATCHED, if only the `usable` calls may match."""
     if predicted.has_types and any(source not in usable for source, _ in predicted.references):
@@ -90,12 +90,12 @@ def _matched(
             for given in predicted.arguments or ()
         ]
         predicted = replace(predicted, arguments=arguments)
-    return matched_calls(gold, predicted, gold_places, set(usable))
+    return matched_calls(gold, predicted, gold_positions, set(usable))
 
 
 def _is_lent(value: object, usable: Collection[int]) -> bool:
-    found = REFERENCE.fullmatch(value) if isinstance(value, str) else None
-    return found is not None and int(found[1]) not in usable
+    reference = REFERENCE.fullmatch(value) if isinstance(value, str) else None
+    return reference is not None and int(reference[1]) not in usable
 
 
 def _compared(gold: Plan, predicted: Plan, matched: list[int], right: int) -> StrictItem:
@@ -103,7 +103,7 @@ def _compared(gold: Plan, predicted: Plan, matched: list[int], right: int) -> St
     wanted = len(gold.names)
     given = len(predicted.names)
     names, values = _argument_counts(gold, predicted, matched)
-    own = [name for name, place in zip(predicted.names, matched, strict=True) if place != UNMATCHED]
+    own = [name for name, partner in zip(predicted.names, matched, strict=True) if partner != UNMATCHED]
     return StrictItem(
         MatchCounts(right, given - right, wanted - right),
         _edge_counts(gold, predicted, matched),
@@ -118,16 +118,19 @@ def _argument_counts(
 ) -> tuple[MatchCounts | None, MatchCounts | None]:
     if gold.arguments is None:
         return None, None
-    gold_labels = [f"gold {place}" for place in range(len(gold.names))]
-    extra = [f"extra {place}" for place in range(len(predicted.names))]
-    labels = [extra[place] if own == UNMATCHED else gold_labels[own] for place, own in enumerate(matched)]
+    gold_labels = [f"gold {position}" for position in range(len(gold.names))]
+    extra = [f"extra {position}" for position in range(len(predicted.names))]
+    labels = [
+        extra[position] if own == UNMATCHED else gold_labels[own] for position, own in enumerate(matched)
+    ]
     # A reference to an extra call must not earn more than one outside the plan.
     untyped = {f"<{label}>" for label in extra} if predicted.has_types else ()
-    shared_names = shared_values = 0
-    for place, own in enumerate(matched if predicted.arguments is not None else ()):
+    shared_names = 0
+    shared_values = 0
+    for position, own in enumerate(matched if predicted.arguments is not None else ()):
         if own != UNMATCHED:
             wanted = resolved(gold, own, gold_labels)
-            given = resolved(predicted, place, labels)
+            given = resolved(predicted, position, labels)
             names = ["other" if value in untyped else name for name, value in given]
             shared_names += shared_count([name for name, _ in wanted], names)
             shared_values += shared_count(wanted, given)

@@ -79,16 +79,16 @@ class StrictScores:
     def _runs_with(self, outcomes: Collection[str]) -> NDArray[np.bool_]:
         import numpy as np
 
-        found = np.zeros(self._outcomes_of_runs.shape, dtype=np.bool_)
+        has_outcome = np.zeros(self._outcomes_of_runs.shape, dtype=np.bool_)
         for outcome in outcomes:
-            found |= self._outcomes_of_runs == outcome
-        return found
+            has_outcome |= self._outcomes_of_runs == outcome
+        return has_outcome
 
     @cached_property
     def _asked(self) -> NDArray[np.bool_]:
         """The runs with a request, and that are scored."""
         known = set(self._outcomes_of_runs.ravel().tolist())
-        return self._runs_with([one for one in known if is_scored(one) and one != MISSING])
+        return self._runs_with([outcome for outcome in known if is_scored(outcome) and outcome != MISSING])
 
     @cached_property
     def _counted(self) -> NDArray[np.bool_]:
@@ -162,17 +162,17 @@ class StrictScores:
             resamples=resamples,
             seed=seed,
         )
-        found = dict(zip((*names, *(one.name for one in RATES)), intervals, strict=True))
+        interval_by_name = dict(zip((*names, *(score.name for score in RATES)), intervals, strict=True))
         numbers: dict[str, Any] = {
             **AskedCounts.of(outcomes).to_json(),
             "n_expected": len(chosen),
             "outcomes": dict(sorted(outcomes.items())),
         }
-        for name in (*(one.name for one in SCORES), *self._first.extra):
-            interval = found.get(name, NOTHING) if _is_asked(name, metrics) else NOTHING
+        for name in (*(score.name for score in SCORES), *self._first.extra):
+            interval = interval_by_name.get(name, NOTHING) if _is_asked(name, metrics) else NOTHING
             numbers[name] = interval.to_json()
-        for place, score in enumerate(POOLED):
-            sums = self._mean_counts(chosen, 3 * place, 3 * place + 3).sum(axis=0).tolist()
+        for index, score in enumerate(POOLED):
+            sums = self._mean_counts(chosen, 3 * index, 3 * index + 3).sum(axis=0).tolist()
             known = numbers[score.name]["value"] is not None
             numbers[f"{score.name}_pooled"] = f1(*sums, empty=1.0) if known else None
         return numbers

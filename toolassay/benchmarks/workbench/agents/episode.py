@@ -107,8 +107,8 @@ class ToolExecutor:
         # A tool that exists but was not offered must not be recorded, because the evaluator would run it.
         if tool is not None and name not in self._tools:
             raise self._no_tool(name)
-        made = recorded_call(toolset_of(self._original), asked.name, _arguments(asked.arguments))
-        text = call_text(made)
+        call = recorded_call(toolset_of(self._original), asked.name, _arguments(asked.arguments))
+        text = call_text(call)
         # A tool that does not exist has no effect in the evaluator either, so the call is recorded.
         if tool is None:
             self.calls += [] if text is None else [text]
@@ -118,7 +118,7 @@ class ToolExecutor:
         sandbox = self._sandbox
         self.calls.append(text)
         self._changed = self._changed or tool.changes_state
-        return tool.execute(sandbox, made.arguments)
+        return tool.execute(sandbox, call.arguments)
 
     def _no_tool(self, name: str) -> ToolFailure:
         return ToolFailure(f"there is no tool {name[:100]!r}; tools are: {', '.join(sorted(self._tools))}")
@@ -132,7 +132,7 @@ def recorded_call(toolset: Toolset, name: str, arguments: Mapping[str, Any]) -> 
     return WorkbenchCall(tool.name, tool.recorded_arguments(arguments))
 
 
-def call_text(made: WorkbenchCall) -> str | None:
+def call_text(call: WorkbenchCall) -> str | None:
     r"""Write a call as text that `parse_call` reads as the same call; None if no form does.
 
     The published form comes first; values that it cannot express are written as Python literals.
@@ -145,16 +145,16 @@ def call_text(made: WorkbenchCall) -> str | None:
     'desk.lend.func(book="B01", days=7)'
     """
     try:
-        if sum(len(str(value)) for value in made.arguments.values()) > LONGEST:
+        if sum(len(str(value)) for value in call.arguments.values()) > LONGEST:
             return None
         plain, exact = (
-            ", ".join(f"{name}={form(value)}" for name, value in made.arguments.items())
+            ", ".join(f"{name}={form(value)}" for name, value in call.arguments.items())
             for form in (lambda value: f'"{value}"' if isinstance(value, str) else repr(value), repr)
         )
     except RecursionError:
         return None
-    for text in (str(made), f"{made.name}.func({plain})", f"{made.name}.func({exact})"):
-        if parse_call(text) == made:
+    for text in (str(call), f"{call.name}.func({plain})", f"{call.name}.func({exact})"):
+        if parse_call(text) == call:
             return text
     return None
 
@@ -189,7 +189,7 @@ TOOLKIT_CHOICES = ("all", "domains")
 class WorkbenchAgentSettings:
     """Settings of an agent. All of them shape answers, so they are part of the run's manifest.
 
-    Args:
+    Attributes:
         agent: `native` (tool calls of the model interface), `react` (actions as text), or `react_published`
             (actions as text, parsed exactly as the published agent does).
         toolkit: `all` tools for every task, or only those of the task's `domains`.
@@ -274,18 +274,18 @@ class AgentEntry(ItemEntry):
     observations: list[str] = msgspec.field(default_factory=list)
 
     @classmethod
-    def of(cls, made: Trajectory, calls: Sequence[str]) -> AgentEntry:
+    def of(cls, trajectory: Trajectory, calls: Sequence[str]) -> AgentEntry:
         """The entry of a task: its end, the conversation and the calls that were recorded."""
         return cls(
-            outcome=made.outcome,
-            response=None if made.outcome == OVERFLOW else made.answer,
-            error=ITERATION_LIMIT if made.limit else _ERRORS.get(made.outcome, ""),
-            limit=made.limit or "",
-            problem=made.problem or None,
-            messages=made.messages,
+            outcome=trajectory.outcome,
+            response=None if trajectory.outcome == OVERFLOW else trajectory.answer,
+            error=ITERATION_LIMIT if trajectory.limit else _ERRORS.get(trajectory.outcome, ""),
+            limit=trajectory.limit or "",
+            problem=trajectory.problem or None,
+            messages=trajectory.messages,
             function_calls=[*calls],
-            steps=made.steps,
-            cut_off=made.is_cut_off,
+            steps=trajectory.steps,
+            cut_off=trajectory.is_cut_off,
         )
 
 
@@ -350,13 +350,13 @@ class WorkbenchTasks(ItemWork[Task]):
         settings: of the agent.
         parameters: of the requests.
         opened: opens the workplace, where and when the first task is done.
-        found: gives the sandbox and the tools for a task, if they are not the same for all (security probes).
+        environment_of: gives the sandbox and tools of a task, if they differ between tasks (security probes).
     """
 
     settings: WorkbenchAgentSettings
     parameters: Mapping[str, Any]
     opened: Callable[[], Sandbox]
-    found: Callable[[Task], tuple[Sandbox, Sequence[WorkplaceTool]]] | None = None
+    environment_of: Callable[[Task], tuple[Sandbox, Sequence[WorkplaceTool]]] | None = None
 
     final = FINAL
     record = AgentEntry
@@ -395,8 +395,8 @@ class WorkbenchTasks(ItemWork[Task]):
             AnswerLine(
                 message["content"] or "",
                 tool_calls=tuple(
-                    ToolCall(one["id"], **one["function"], extra=one.get("extra", {}))
-                    for one in message.get("tool_calls", ())
+                    ToolCall(tool_call["id"], **tool_call["function"], extra=tool_call.get("extra", {}))
+                    for tool_call in message.get("tool_calls", ())
                 ),
                 extra=message.get("extra", {}),
             )
@@ -413,11 +413,11 @@ class WorkbenchTasks(ItemWork[Task]):
     async def answer(self, item: Task, ask: Ask) -> AgentEntry:
         """Run the agent on a task."""
         settings = self.settings
-        if self.found is None:
+        if self.environment_of is None:
             sandbox = self.sandbox
             tools: Sequence[WorkplaceTool] = settings.tools(item, toolset_of(sandbox))
         else:
-            sandbox, tools = self.found(item)
+            sandbox, tools = self.environment_of(item)
         executor = ToolExecutor(sandbox, tools)
 
         async def carry(asked: Sequence[ToolCall]) -> list[str]:
@@ -433,7 +433,7 @@ class WorkbenchTasks(ItemWork[Task]):
             "content": system_prompt(sandbox, settings.agent, tools, act=settings.act_without_confirmation),
         }
         with closing(executor):
-            made = await episode(
+            trajectory = await episode(
                 [system, {"role": "user", "content": item.query}],
                 tools,
                 ask,
@@ -444,7 +444,7 @@ class WorkbenchTasks(ItemWork[Task]):
                 after_restart={"temperature": settings.resample_temperature},
                 task=task,
             )
-            return AgentEntry.of(made, executor.calls)
+            return AgentEntry.of(trajectory, executor.calls)
 
 
 def read_predictions(
@@ -462,7 +462,7 @@ def read_predictions(
         UsageError: the file does not exist, a line is malformed, or its request differs from the task's.
     """
     queries = {task.id: task.query for task in tasks}
-    found: dict[str, tuple[str, TaskResult]] = {}
+    predictions: dict[str, tuple[str, TaskResult]] = {}
     for line, entry in read_json_lines(path, fix=f"run {as_called('infer')} first, or check --llm"):
         row = record_of(
             entry,
@@ -484,5 +484,5 @@ def read_predictions(
                 fix=f"run {as_called('infer')} again",
             )
         error = row.error or (CONTEXT_OVERFLOW if row.outcome == OVERFLOW else "")
-        found[name] = row.outcome, TaskResult(queries[name], tuple(row.function_calls), error)
-    return found
+        predictions[name] = row.outcome, TaskResult(queries[name], tuple(row.function_calls), error)
+    return predictions

@@ -69,8 +69,8 @@ def prompted_agent_task(body: Mapping[str, Any], shown: object = None) -> AgentT
         if (now := moment_of(_text(messages[0]))) is None:
             return None
         role = "user" if react else "tool"
-        told = [_text(message) for message in messages[2:] if message["role"] == role]
-        observations = tuple(text.removeprefix(_OBSERVATION) if react else text for text in told)
+        turns = [_text(message) for message in messages[2:] if message["role"] == role]
+        observations = tuple(text.removeprefix(_OBSERVATION) if react else text for text in turns)
         return AgentTask(_text(messages[1]), now, observations, react)
     except (AttributeError, KeyError, TypeError, ValueError):
         return None  # looks like ours and is not

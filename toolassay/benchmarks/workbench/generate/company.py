@@ -59,8 +59,8 @@ class SeededRandom:
         """The items in random order."""
         rest = list(items)
         for last in range(len(rest) - 1, 0, -1):
-            place = self.below(last + 1)
-            rest[last], rest[place] = rest[place], rest[last]
+            other = self.below(last + 1)
+            rest[last], rest[other] = rest[other], rest[last]
         return rest
 
     def some(self, items: Sequence[Item], count: int) -> list[Item]:
@@ -403,7 +403,7 @@ _VISIT_DAYS = 90
 _LEAST_VISITS_A_DAY = 2
 # Shares of visits. The order of sources is the published one.
 _SOURCES = {"direct": 0.45, "social media": 0.25, "search engine": 0.18, "referral": 0.12}
-# means
+# Means of a visit: pages and seconds.
 _VIEWS = 5.5
 _SECONDS = 19.5
 
@@ -436,7 +436,7 @@ def draw_visits(seed: int) -> list[dict[str, Any]]:
 
 # As published.
 _TASKS_PER_BOARD = 100
-# days from today
+# Due days of tasks, in days from today.
 _EARLIEST = -3
 _LATEST = 13
 LISTS = ("Backlog", "In Progress", "In Review", "Completed")

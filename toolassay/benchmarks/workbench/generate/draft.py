@@ -49,7 +49,7 @@ Raises:
 class Template:
     """A kind of request.
 
-    Args:
+    Attributes:
         name: unique among all templates.
         domains: the domains whose tools a solution may need, including those that only read.
         mix: the number of tasks that need no call, one call and several calls; ten in total.
@@ -190,7 +190,7 @@ def growth(values_since: float, value_yesterday: float) -> float | None:
 class Draft:
     """A request in the making. Each method that names a gap draws a value and writes its text there.
 
-    Args:
+    Attributes:
         tables: of the company.
         rng: makes the choices. Their order is part of the generated folder.
         gaps: the texts so far.
@@ -216,27 +216,27 @@ class Draft:
 
     def two(self, gap: str, other: str, items: Iterable[str]) -> list[str]:
         """Two different ones of the texts."""
-        found = self.rng.some(list(items), 2)
-        self.gaps |= zip((gap, other), found, strict=True)
-        return found
+        pair = self.rng.some(list(items), 2)
+        self.gaps |= zip((gap, other), pair, strict=True)
+        return pair
 
     def customer(self) -> Row:
         """A customer."""
-        found = self.rng.pick(self.tables.customer_relationship_manager)
-        self.gaps["customer"] = text(found, "customer_name")
-        return found
+        customer = self.rng.pick(self.tables.customer_relationship_manager)
+        self.gaps["customer"] = text(customer, "customer_name")
+        return customer
 
     def product(self) -> str:
         """A product, which requests write in lower case."""
-        found = self.pick("product", PRODUCTS)
-        self.gaps["product"] = found.lower()
-        return found
+        product = self.pick("product", PRODUCTS)
+        self.gaps["product"] = product.lower()
+        return product
 
     def letter(self, kind: str) -> dict[str, str]:
         """Subject and body of a message, or of two, with gaps of those names."""
-        found = self.rng.pick(list[dict[str, str]](texts("emails")["messages"][kind]))
-        self.gaps |= found
-        return found
+        message = self.rng.pick(list[dict[str, str]](texts("emails")["messages"][kind]))
+        self.gaps |= message
+        return message
 
     def day(self, gap: str, day: date) -> date:
         """Write a day."""
@@ -267,9 +267,9 @@ class Draft:
         """A full or half hour of a day, from 9:00 to half past `last_hour`, in the gap `time`."""
         hour = self.rng.between(9, last_hour)
         minute = self.rng.pick([0, 30])
-        found = datetime(day.year, day.month, day.day, hour, minute)
-        self.gaps["time"] = clock_text(found)
-        return found
+        moment = datetime(day.year, day.month, day.day, hour, minute)
+        self.gaps["time"] = clock_text(moment)
+        return moment
 
     def first_free(self, day: date) -> datetime:
         """The start of the first free half an hour of a day.
@@ -277,10 +277,10 @@ class Draft:
         Raises:
             Unusable: there is none.
         """
-        found = self.tables.first_free(day, 30)
-        if found is None:
+        free = self.tables.first_free(day, 30)
+        if free is None:
             raise Unusable
-        return found
+        return free
 
     def threshold(self, since: date | None = None, *, direction: str | None = None) -> Condition:
         """Whether a metric went above (below) a number on any day from `since` to yesterday.

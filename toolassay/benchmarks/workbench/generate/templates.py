@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -46,12 +47,12 @@ from toolassay.benchmarks.workbench.generate.draft import (
 _CRM = "customer_relationship_manager"
 
 
-def _of_each(tool: str, key: str, found: Iterable[Row], **more: str) -> Calls:
-    return [call(tool, **{key: text(row, key)}, **more) for row in found]
+def _of_each(tool: str, key: str, rows: Iterable[Row], **more: str) -> Calls:
+    return [call(tool, **{key: text(row, key)}, **more) for row in rows]
 
 
-def _set_in_each(tool: str, key: str, found: Iterable[Row], field: str, value: str) -> Calls:
-    return _of_each(tool, key, found, field=field, new_value=value)
+def _set_in_each(tool: str, key: str, rows: Iterable[Row], field: str, value: str) -> Calls:
+    return _of_each(tool, key, rows, field=field, new_value=value)
 
 
 _delete = partial(_of_each, "calendar.delete_event", "event_id")
@@ -91,8 +92,8 @@ def _two_histograms(draft: Draft) -> Calls:
     return _plot(first, last, "histogram", *draft.two("metric", "other", METRICS))
 
 
-def _line_if(found: Condition, last: date = YESTERDAY) -> Calls:
-    return _plot(found.since, last, "line", found.metric) if found.holds else []
+def _line_if(condition: Condition, last: date = YESTERDAY) -> Calls:
+    return _plot(condition.since, last, "line", condition.metric) if condition.holds else []
 
 
 @template(Mix(2, 8), "analytics")
@@ -131,8 +132,10 @@ def _week_on_week(draft: Draft) -> Calls:
 
 @template(Mix(none=8, many=2), "analytics")
 def _faster_growth(draft: Draft) -> Calls:
-    found = draft.race()
-    return _plot(found.since, YESTERDAY, "line", found.metric, draft.gaps["other"]) if found.holds else []
+    condition = draft.race()
+    if not condition.holds:
+        return []
+    return _plot(condition.since, YESTERDAY, "line", condition.metric, draft.gaps["other"])
 
 
 @template(Mix(one=10), "analytics")
@@ -220,8 +223,8 @@ def _rename_next_named(draft: Draft) -> Calls:
 def _cancel_next_with(draft: Draft) -> Calls:
     person = draft.pick("person", PEOPLE)
     limit = draft.weekday("limit", draft.rng.pick(working_days()[2:]))
-    found = draft.tables.future_events(person=person)
-    return _delete([event for event in found if start(event).date() < limit][:1])
+    events = draft.tables.future_events(person=person)
+    return _delete([event for event in events if start(event).date() < limit][:1])
 
 
 @template(Mix(5, 5), "calendar")
@@ -238,8 +241,9 @@ def _clear_part_of_day(draft: Draft) -> Calls:
     before = draft.pick("side", ("before", "after")) == "before"
     moment = datetime(day.year, day.month, day.day, draft.rng.between(10, 15))
     draft.gaps["time"] = clock_text(moment)
-    found = draft.tables.events_on(day)
-    return _delete(one for one in found if (start(one) < moment if before else start(one) > moment))
+    events = draft.tables.events_on(day)
+    is_deleted = operator.lt if before else operator.gt
+    return _delete(event for event in events if is_deleted(start(event), moment))
 
 
 @template(Mix(none=0, one=2, many=8), "calendar")
@@ -306,14 +310,16 @@ def _hand_over_one(draft: Draft) -> Calls:
 
 @template(Mix(1, 1, 8), _CRM)
 def _hand_over_leads(draft: Draft) -> Calls:
-    (person, to), product = draft.two("person", "to", SALES), draft.product()
+    person, to = draft.two("person", "to", SALES)
+    product = draft.product()
     leads = [lead for lead in draft.tables.leads(person) if lead["product_interest"] == product]
     return update_customers(leads, "assigned_to_email", address(to))
 
 
 @template(Mix(none=0, one=2, many=8), _CRM)
 def _hand_over_stages(draft: Draft) -> Calls:
-    (person, to), stages = draft.two("person", "to", SALES), draft.two("first", "second", STATUSES)
+    person, to = draft.two("person", "to", SALES)
+    stages = draft.two("first", "second", STATUSES)
     owned = draft.tables.customers(assigned_to_email=address(person), product_interest=draft.product())
     customers = [customer for customer in owned if customer["status"] in stages]
     return update_customers(customers, "assigned_to_email", address(to))
@@ -385,7 +391,8 @@ def _send(draft: Draft) -> Calls:
 
 @template(Mix(one=10), "email")
 def _reply_about(draft: Draft) -> Calls:
-    (_, person, subject), body = _subject(draft), _answer(draft)
+    _, person, subject = _subject(draft)
+    body = _answer(draft)
     draft.gaps["person"] = person
     return _reply(draft.tables.emails(sender=person, subject=subject)[0], body)
 
@@ -485,7 +492,8 @@ def _complete(draft: Draft) -> Calls:
 
 @template(Mix(4, 4, 2), "project_management")
 def _stand_in(draft: Draft) -> Calls:
-    (person, to), last = draft.two("person", "to", PROJECT), draft.weekday("last", _deadline(draft))
+    person, to = draft.two("person", "to", PROJECT)
+    last = draft.weekday("last", _deadline(draft))
     return _update_tasks(_up_to(draft, person, last, "In Progress"), "assigned_to_email", address(to))
 
 
@@ -500,17 +508,17 @@ def _back_to_backlog(draft: Draft) -> Calls:
 def _give_unstarted(draft: Draft) -> Calls:
     person, to = draft.two("person", "to", PROJECT)
     limit = draft.day("limit", TODAY - timedelta(days=draft.rng.between(0, 2)))
-    found = draft.tables.tasks(person, "Backlog", before=limit)
-    return _update_tasks(found, "assigned_to_email", address(to))
+    tasks = draft.tables.tasks(person, "Backlog", before=limit)
+    return _update_tasks(tasks, "assigned_to_email", address(to))
 
 
 @template(Mix(one=10), "project_management")
 def _give_most_urgent(draft: Draft) -> Calls:
     person, to = draft.two("person", "to", PROJECT)
-    found = draft.tables.tasks(person, "Backlog", "In Progress", "In Review")
-    found.sort(key=lambda task: text(task, "due_date"))
-    draft.require(len(found) > 1 and found[0]["due_date"] != found[1]["due_date"])
-    return _update_tasks(found[:1], "assigned_to_email", address(to))
+    tasks = draft.tables.tasks(person, "Backlog", "In Progress", "In Review")
+    tasks.sort(key=lambda task: text(task, "due_date"))
+    draft.require(len(tasks) > 1 and tasks[0]["due_date"] != tasks[1]["due_date"])
+    return _update_tasks(tasks[:1], "assigned_to_email", address(to))
 
 
 @template(Mix(4, 6), _CRM, "calendar")
@@ -558,11 +566,11 @@ def _overdue_meeting(draft: Draft) -> Calls:
 
 @template(Mix(one=10), "analytics", "calendar")
 def _figure_meeting(draft: Draft) -> Calls:
-    found = draft.threshold()
+    condition = draft.threshold()
     person = draft.pick("person", PEOPLE)
     free = draft.first_free(draft.working_day())
-    draft.require(found.holds)
-    yield book(f"Discuss {found.metric}", person, free, 30)
+    draft.require(condition.holds)
+    yield book(f"Discuss {condition.metric}", person, free, 30)
 
 
 @template(Mix(one=10), "email", "calendar")
@@ -606,11 +614,11 @@ def _praise_or_ask(draft: Draft) -> Calls:
 
 @template(Mix(2, 8), "analytics", "email")
 def _figure_message(draft: Draft) -> Calls:
-    found = draft.threshold()
+    condition = draft.threshold()
     person = draft.pick("person", PEOPLE)
-    metric = found.metric
+    metric = condition.metric
     bound = f"{draft.gaps['direction']} {draft.gaps['threshold']}"
-    if found.holds:
+    if condition.holds:
         yield send(person, f"Update on {metric}", f"I saw {metric} {bound}. Do you know why?")
 
 
@@ -640,61 +648,63 @@ def due_day(draft: Draft) -> date:
 
 @template(Mix(3, 7), "analytics", "project_management")
 def _task(draft: Draft) -> Calls:
-    found = draft.threshold()
-    task = team_task(draft, found.metric)
-    return [task] if found.holds else []
+    condition = draft.threshold()
+    task = team_task(draft, condition.metric)
+    return [task] if condition.holds else []
 
 
 @template(Mix(3, 7), "analytics", "project_management")
 def _task_for_most(draft: Draft) -> Calls:
-    found = draft.threshold()
+    condition = draft.threshold()
     board = draft.pick("board", BOARDS)
     due = due_day(draft)
     state = draft.pick("list", LISTS)
     load = {person: len(draft.tables.tasks(person, state)) for person in BOARDS[board]}
     best = [person for person, count in load.items() if count == max(load.values())]
     draft.require(len(best) == 1)
-    if found.holds:
-        yield create(f"Improve {found.metric}", best[0], due, board)
+    if condition.holds:
+        yield create(f"Improve {condition.metric}", best[0], due, board)
 
 
 @template(Mix(6, 4), "analytics", "project_management")
 def _race_task(draft: Draft) -> Calls:
-    found = draft.race()
+    condition = draft.race()
     task = team_task(draft, draft.gaps["other"])
-    return [task] if found.holds else []
+    return [task] if condition.holds else []
 
 
 @template(Mix(one=10), "analytics", "email", "project_management")
 def _task_or_praise(draft: Draft) -> Calls:
-    found = draft.threshold()
-    task = team_task(draft, found.metric)
+    condition = draft.threshold()
+    task = team_task(draft, condition.metric)
     words = draft.letter("steady")
-    mail = send(draft.gaps["person"], f"Recent figures for {found.metric}", **words)
-    yield task if found.holds else mail
+    mail = send(draft.gaps["person"], f"Recent figures for {condition.metric}", **words)
+    yield task if condition.holds else mail
 
 
 @template(Mix(none=5, many=5), "analytics", "calendar", "project_management")
 def _race_task_and_meeting(draft: Draft) -> Calls:
     try:
-        found = draft.race()
+        condition = draft.race()
     finally:  # the day is drawn even if the race is too close
         day = draft.working_day()
     free = draft.first_free(day)
     task = team_task(draft, draft.gaps["other"])
-    return [task, book(f"Discuss {found.metric}", draft.gaps["person"], free, 30)] if found.holds else []
+    if not condition.holds:
+        return []
+    return [task, book(f"Discuss {condition.metric}", draft.gaps["person"], free, 30)]
 
 
 @template(Mix(none=0, one=2, many=8), "analytics", "calendar", "email", "project_management")
 def _task_and_meeting_or_praise(draft: Draft) -> Calls:
-    found = draft.threshold()
+    condition = draft.threshold()
     free = draft.first_free(draft.working_day())
-    task = team_task(draft, found.metric)
+    task = team_task(draft, condition.metric)
     words = draft.letter("steady")
     person = draft.gaps["person"]
-    if found.holds:
-        return [task, book(f"Discuss {found.metric}", person, free, 30)]
-    return [send(person, f"Recent figures for {found.metric}", **words)]
+    if condition.holds:
+        return [task, book(f"Discuss {condition.metric}", person, free, 30)]
+    return [send(person, f"Recent figures for {condition.metric}", **words)]
 
 
 @template(Mix(one=10), _CRM, "project_management")
@@ -709,30 +719,30 @@ def _lead_for_least_busy(draft: Draft) -> Calls:
 
 @template(Mix(none=1, many=9), "analytics", _CRM)
 def _drop_leads(draft: Draft) -> Calls:
-    found = draft.threshold()
+    condition = draft.threshold()
     person = draft.pick("person", SALES)
-    return delete_customers(draft.tables.leads(person)) if found.holds else []
+    return delete_customers(draft.tables.leads(person)) if condition.holds else []
 
 
 @template(Mix(none=0, one=1, many=9), "analytics", _CRM, "email")
 def _drop_leads_and_tell(draft: Draft) -> Calls:
-    found = draft.threshold(direction="above")
+    condition = draft.threshold(direction="above")
     person = draft.pick("person", SALES)
     words = draft.letter("enough_leads_or_not")
-    if found.holds:
+    if condition.holds:
         yield from delete_customers(draft.tables.leads(person))
-    yield _send_either(person, words, first=found.holds)
+    yield _send_either(person, words, first=condition.holds)
 
 
 @template(Mix(many=10), "analytics", "calendar", "email", "project_management", _CRM)
 def _improve_or_share_leads(draft: Draft) -> Calls:
-    found = draft.threshold()
+    condition = draft.threshold()
     day = draft.working_day()
     owner, to = draft.two("owner", "to", SALES)
     free = draft.first_free(day)
-    task = team_task(draft, found.metric)
+    task = team_task(draft, condition.metric)
     words = draft.letter("more_leads")
     leads = draft.tables.leads(owner)
-    if found.holds:
-        return [task, book(f"Discuss {found.metric}", draft.gaps["person"], free, 30)]
+    if condition.holds:
+        return [task, book(f"Discuss {condition.metric}", draft.gaps["person"], free, 30)]
     return [*update_customers(leads, "assigned_to_email", address(to)), send(to, **words)]

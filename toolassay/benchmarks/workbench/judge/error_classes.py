@@ -109,7 +109,7 @@ NOT_RUN = "not run"
 class ErrorClasses:
     """The error classes of one run, derived from the texts of the calls alone.
 
-    Args:
+    Attributes:
         exact_match: the calls that change something equal those of the ground truth, in any order.
         no_actions: nothing was called.
         wrong_email: an address was invented.

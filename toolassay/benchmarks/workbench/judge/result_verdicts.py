@@ -47,7 +47,7 @@ _LAYOUTS: Mapping[str, Layout] = {str(table.domain): table for table in JUDGED}
 class CompatVerdict:
     """The published evaluator's verdict on one run.
 
-    Args:
+    Attributes:
         correct: the state equals the one that the ground truth leaves, and the run ended without an error.
         side_effects: something changed and the state differs from the ground truth's, with or without an
             error. The edition of 2026 ignores plots, and a call that failed counts as a difference.
@@ -115,36 +115,38 @@ def _contents(table: TableState) -> tuple[tuple[str, ...], Counter[Row]]:
     return table.columns, Counter(row[:-1] for row in table.rows)
 
 
-def _same(layout: Layout, one: TableState, other: TableState, *, is_ordered: bool) -> bool:
+def _same(layout: Layout, table: TableState, other: TableState, *, is_ordered: bool) -> bool:
     """Whether two tables are equal, ignoring case, and perhaps order and labels of rows.
 
     The published evaluator lower-cases whole text columns with pandas, which turns cells that are not text
     into missing values. So two such cells are equal there whatever they hold.
     """
-    if one is other:
+    if table is other:
         return True
-    if one.columns != other.columns or len(one.rows) != len(other.rows):
+    if table.columns != other.columns or len(table.rows) != len(other.rows):
         return False
-    numbers = _number_columns(layout, one)
+    numbers = _number_columns(layout, table)
     if numbers != _number_columns(layout, other):
         return False
-    verbatim = {place for place, name in enumerate(one.columns) if name in layout.verbatim}
-    verbatim |= numbers | {len(one.columns)}  # the label
+    verbatim = {position for position, name in enumerate(table.columns) if name in layout.verbatim}
+    verbatim |= numbers | {len(table.columns)}  # the label
     if not is_ordered:
-        rows, others = (Counter(tuple(_folded(row, verbatim)[:-1]) for row in it.rows) for it in (one, other))
+        rows, others = (
+            Counter(tuple(_folded(row, verbatim)[:-1]) for row in it.rows) for it in (table, other)
+        )
         return rows == others
-    return one.rows == other.rows or all(
+    return table.rows == other.rows or all(
         a == b or _folded(a, verbatim) == _folded(b, verbatim)
-        for a, b in zip(one.rows, other.rows, strict=True)
+        for a, b in zip(table.rows, other.rows, strict=True)
     )
 
 
 def _number_columns(layout: Layout, table: TableState) -> set[int]:
     """The positions of added columns without any text; pandas compares those as numbers."""
     return {
-        place
-        for place in range(len(layout.columns), len(table.columns))
-        if not any(isinstance(row[place], str) for row in table.rows)
+        position
+        for position in range(len(layout.columns), len(table.columns))
+        if not any(isinstance(row[position], str) for row in table.rows)
     }
 
 
@@ -169,7 +171,7 @@ _NAME = re.compile(r"(?P<model>.+)_(?P<setting>all|domains)(_\d{4}-\d\d-\d\d_\d\
 class TaskResult:
     """The result of one request.
 
-    Args:
+    Attributes:
         query: the request.
         calls: the agent's calls as text, in order.
         error: the error message; empty if the run succeeded.
@@ -190,7 +192,7 @@ class RunFacts(msgspec.Struct, frozen=True):
 class ResultFile:
     """One result file.
 
-    Args:
+    Attributes:
         path: of the file.
         name: its path below the given folder, with slashes.
     """
@@ -257,17 +259,17 @@ def result_files(path: Path) -> list[ResultFile]:
     if path.is_file():
         return [ResultFile(path, path.name)]
     every = [*path.rglob("*.csv"), *path.rglob("*.csv.gz")]
-    found = sorted((file.relative_to(path).as_posix(), file) for file in every)
-    if not found:
+    named_files = sorted((file.relative_to(path).as_posix(), file) for file in every)
+    if not named_files:
         raise UsageError("no result files", file=path, fix="give a CSV file, or a folder with CSV files")
-    return [ResultFile(file, name) for name, file in found]
+    return [ResultFile(file, name) for name, file in named_files]
 
 
 @dataclass(frozen=True, slots=True)
 class RunVerdict:
     """The verdict on one run.
 
-    Args:
+    Attributes:
         task: the task.
         result: the run's calls and error.
         correct: whether the run is correct in the chosen mode.
@@ -361,7 +363,7 @@ class WorkbenchEvaluator:
 class JudgingTask:
     """Judging of tasks, for an engine.
 
-    Args:
+    Attributes:
         workplace: opens the state before every run.
         modes: `compat` and `strict`, or one of them.
         rules: how error classes are recognised.
@@ -530,10 +532,10 @@ def strict_metrics(items: Sequence[ScoredItem]) -> dict[str, Any]:
         `wanted_changes_made`, `made_changes_wanted` and `exact_match`: shares between 0 and 1, each with
         `value`, `low` and `high`.
     """
-    found = trial_intervals(items, _INTERVALS)
+    intervals = trial_intervals(items, _INTERVALS)
     return {
         "unwanted_changes": sum(run.unwanted or 0 for item in items for run in item.trials or ()),
-        "intervals": {name: interval.to_json() for name, interval in found.items()},
+        "intervals": {name: interval.to_json() for name, interval in intervals.items()},
     }
 
 

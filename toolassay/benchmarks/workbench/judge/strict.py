@@ -43,19 +43,19 @@ class StateChange(NamedTuple):
 class StrictVerdict:
     """The strict verdict on the state that a run left.
 
-    Args:
+    Attributes:
         correct: exactly the wanted changes were made, and the run ended without an error.
         unwanted: changes that were made but not wanted.
         missing: changes that were wanted but not made.
-        wanted: number of wanted changes.
-        made: number of changes made.
+        wanted_count: number of wanted changes.
+        made_count: number of changes made.
     """
 
     correct: bool
     unwanted: tuple[StateChange, ...]
     missing: tuple[StateChange, ...]
-    wanted: int
-    made: int
+    wanted_count: int
+    made_count: int
 
     @property
     def side_effects(self) -> bool:
@@ -65,12 +65,14 @@ class StrictVerdict:
     @property
     def wanted_made(self) -> float | None:
         """The share of wanted changes that were made (recall); None if none was wanted."""
-        return (self.wanted - len(self.missing)) / self.wanted if self.wanted else None
+        count = self.wanted_count
+        return (count - len(self.missing)) / count if count else None
 
     @property
     def made_wanted(self) -> float | None:
         """The share of changes made that were wanted (precision); None if none was made."""
-        return (self.made - len(self.unwanted)) / self.made if self.made else None
+        count = self.made_count
+        return (count - len(self.unwanted)) / count if count else None
 
     def to_json(self) -> dict[str, Any]:
         """The fields that a strict verdict has beyond a compat one."""
@@ -95,7 +97,8 @@ class StrictJudge:
     """
 
     def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox, self._tried = sandbox, sandbox.watched(overwrites=False)
+        self._sandbox = sandbox
+        self._replay_sandbox = sandbox.watched(overwrites=False)
         self._wanted = lru_cache(maxsize=10_000)(self._changes)
 
     def verdict(self, calls: Iterable[str], answer: tuple[str, ...], *, error: str = "") -> StrictVerdict:
@@ -108,17 +111,17 @@ class StrictJudge:
         """
         calls = tuple(calls)
         wanted = self._wanted(answer)
-        made = wanted if calls == answer else self._changes(calls)
+        changes = wanted if calls == answer else self._changes(calls)
         return StrictVerdict(
-            correct=made == wanted and not error,
-            unwanted=tuple((made - wanted).elements()),
-            missing=tuple((wanted - made).elements()),
-            wanted=wanted.total(),
-            made=made.total(),
+            correct=changes == wanted and not error,
+            unwanted=tuple((changes - wanted).elements()),
+            missing=tuple((wanted - changes).elements()),
+            wanted_count=wanted.total(),
+            made_count=changes.total(),
         )
 
     def _changes(self, calls: tuple[str, ...]) -> Counter[StateChange]:
-        with self._tried.undone() as sandbox:
+        with self._replay_sandbox.undone() as sandbox:
             if domains := replay_changes(sandbox, calls).domains:
                 # SQL in a user's tools does not say which tables it changes.
                 judged = domains if sandbox.toolset is None else None
@@ -130,12 +133,12 @@ def changes_between(
     before: Sandbox, after: Sandbox, domains: Collection[str] | None = None
 ) -> Iterator[StateChange]:
     """The changes from a state to a fork of it, table by table; the arguments are those of `difference`."""
-    found = difference(before, after, domains)
-    contents = _Contents(before.judged, found)
+    differences = difference(before, after, domains)
+    contents = _Contents(before.judged, differences)
     for table in before.judged:
-        if table.name not in found:
+        if table.name not in differences:
             continue
-        changes = found[table.name]
+        changes = differences[table.name]
         new = Counter(contents.of_row(table, row) for row in changes.new)
         if table.key:
             for gone in changes.gone:
@@ -159,12 +162,12 @@ class _Contents:
     A reference to a new row is replaced by the content of that row, because its id was generated.
     """
 
-    def __init__(self, tables: Iterable[Layout], found: Mapping[str, TableDifference]) -> None:
+    def __init__(self, tables: Iterable[Layout], differences: Mapping[str, TableDifference]) -> None:
         self._new = {
             (table.name, row[table.id]): (table, row)
             for table in tables
-            if table.generated and table.name in found
-            for row in found[table.name].new
+            if table.generated and table.name in differences
+            for row in differences[table.name].new
         }
 
     def of_row(self, table: Layout, row: Mapping[str, Cell], depth: int = 0) -> Cells:
@@ -178,7 +181,8 @@ class _Contents:
     def of_cell(self, table: Layout, column: str, cell: Cell | bytes, depth: int = 0) -> str | None:
         """One cell; None if it is empty."""
         if column in table.references and depth < _DEEPEST and isinstance(cell, int | str):
-            made = self._new.get((table.references[column], cell))
-            if made is not None:
-                return f"new {made[0].name}: {dict(self.of_row(*made, depth + 1))}"
+            new_row = self._new.get((table.references[column], cell))
+            if new_row is not None:
+                new_table, cells = new_row
+                return f"new {new_table.name}: {dict(self.of_row(new_table, cells, depth + 1))}"
         return compared_text(table, column, cell)

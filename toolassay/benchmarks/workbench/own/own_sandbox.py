@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -41,10 +41,10 @@ def read_database(path: Path) -> bytes:
         raise UsageError(wrong, file=path, fix="give an SQLite file")
     # Opening a database in WAL mode creates a -wal and a -shm file beside it. Without a -wal file there is
     # nothing to recover, and `immutable` opens the database without creating them.
-    logged = path.with_name(f"{path.name}-wal").exists()
+    has_wal_file = path.with_name(f"{path.name}-wal").exists()
     with open_regular(path) as stream:
-        waiting = stream.read(20)[_VERSIONS.start :] == bytes([_WAL, _WAL])
-    mode = "immutable=1" if waiting and not logged else "mode=ro"
+        is_wal = stream.read(20)[_VERSIONS.start :] == bytes([_WAL, _WAL])
+    mode = "immutable=1" if is_wal and not has_wal_file else "mode=ro"
     try:
         source = sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=BUSY_SECONDS)
         with closing(source), closing(sqlite3.connect(":memory:")) as copy:
@@ -107,35 +107,48 @@ def layouts_of(
     judged = []
     for table in tables:
         ignored = {column for column in table.columns if f"{table.name}.{column}" in ignore}
-        keys = connection.execute(f"PRAGMA main.foreign_key_list({quoted(table.name)})")
-        made = replace(
-            table,
-            # Ignored key columns stay, to identify rows, but are not compared.
-            columns=tuple(c for c in table.columns if c in table.key or c not in ignored),
-            generated=table.generated | (ignored & {*table.key}),
-            verbatim=frozenset(c for c in table.columns if f"{table.name}.{c}" in verbatim),
-            references={
-                column: other
-                for _, _, other, column, referred, *_ in keys
-                if other in generated and referred in (None, generated[other])
-            },
+        judged.append(
+            replace(
+                table,
+                # Ignored key columns stay, to identify rows, but are not compared.
+                columns=tuple(c for c in table.columns if c in table.key or c not in ignored),
+                generated=table.generated | (ignored & {*table.key}),
+                verbatim=frozenset(c for c in table.columns if f"{table.name}.{c}" in verbatim),
+                references=_references(connection, table.name, generated),
+            )
         )
-        judged.append(made)
     return tuple(judged)
+
+
+def _references(connection: sqlite3.Connection, table: str, generated: Mapping[str, str]) -> dict[str, str]:
+    """The columns of a table that refer to a generated key, with the table of that key.
+
+    Args:
+        connection: to the database.
+        table: its name.
+        generated: the key column of each table whose keys SQLite generates.
+    """
+    foreign_keys = connection.execute(f"PRAGMA main.foreign_key_list({quoted(table)})")
+    return {
+        column: target
+        for _, _, target, column, target_column, *_ in foreign_keys
+        # Without a column, the foreign key refers to the primary key.
+        if target in generated and target_column in (None, generated[target])
+    }
 
 
 def _layout(connection: sqlite3.Connection, name: str, *, rowid: bool) -> Layout:
     columns = connection.execute(f"PRAGMA main.table_info({quoted(name)})").fetchall()
-    key = tuple(column for _, column, _, _, _, place in sorted(columns, key=lambda c: c[5]) if place)
+    key = tuple(column for _, column, _, _, _, position in sorted(columns, key=lambda c: c[5]) if position)
     kinds = {column: kind.upper() for _, column, kind, *_ in columns}
     if key:  # in SQLite, primary keys other than the rowid may hold NULL, also several times
         missing = " OR ".join(f"{quoted(column)} IS NULL" for column in key)
         repeated = f"WHERE {missing} GROUP BY {', '.join(map(quoted, key))} HAVING count(*) > 1"
         if connection.execute(f"SELECT 1 FROM main.{quoted(name)} {repeated}").fetchone():
             key = ()
-    made_up = rowid and len(key) == 1 and kinds[key[0]] == "INTEGER"  # an alias of SQLite's rowid
+    is_generated = rowid and len(key) == 1 and kinds[key[0]] == "INTEGER"  # an alias of SQLite's rowid
     others = (column for _, column, *_ in columns if column not in key)
-    return Layout(name, (*key, *others), name, key=key, generated=frozenset(key if made_up else ()))
+    return Layout(name, (*key, *others), name, key=key, generated=frozenset(key if is_generated else ()))
 
 
 _FUNCTIONS = ("date", "time", "datetime", "julianday", "unixepoch", "strftime")
@@ -166,20 +179,21 @@ class FixedClock:
         """Install the functions on a connection."""
         for name in _FUNCTIONS:
             # With a fixed time the functions are deterministic, which indexes on expressions require.
-            connection.create_function(name, -1, partial(self._stopped, name), deterministic=True)
-        day, time = self._now.split(" ")
+            connection.create_function(name, -1, partial(self._at_fixed_time, name), deterministic=True)
+        day, time_of_day = self._now.split(" ")
         moments = {"now": self._now, "current_timestamp": self._now}
-        for name, text in {**moments, "current_date": day, "current_time": time}.items():
+        for name, text in {**moments, "current_date": day, "current_time": time_of_day}.items():
             connection.create_function(name, 0, lambda text=text: text, deterministic=True)
 
-    def _stopped(self, name: str, *given: Value) -> Value:
-        # the position of the time among the arguments
-        values = [*given]
-        first = int(name == "strftime")
-        if len(values) == first:
+    def _at_fixed_time(self, name: str, *arguments: Value) -> Value:
+        """What SQLite's function `name` returns if "now", or no time at all, is the fixed time."""
+        values = [*arguments]
+        time_position = int(name == "strftime")  # after the format
+        if len(values) == time_position:
             values.append("now")
-        if len(values) > first and str(values[first]).lower() == "now":
-            values[first:] = [self._now, *(v for v in values[first + 1 :] if str(v).lower() not in _ZONES)]
+        if len(values) > time_position and str(values[time_position]).lower() == "now":
+            modifiers = [text for text in values[time_position + 1 :] if str(text).lower() not in _ZONES]
+            values[time_position:] = [self._now, *modifiers]
         marks = ", ".join("?" * len(values))
         value: Value = self._sqlite.execute(f"SELECT {name}({marks})", values).fetchone()[0]
         return value
@@ -285,7 +299,7 @@ class ToolConnection(sqlite3.Connection):
 class OwnWorkplace:
     """What all copies of a user-defined workplace share.
 
-    Args:
+    Attributes:
         now: the workplace's current time.
         user: the person the agent works for.
         toolset: its tools.
@@ -309,32 +323,32 @@ class OwnSandbox(Sandbox):
 
     Args:
         image: the database, as an SQLite file.
-        place: what all copies share.
+        workplace: what all copies share.
     """
 
     connection: ToolConnection
 
-    def __init__(self, image: bytes, place: OwnWorkplace) -> None:
+    def __init__(self, image: bytes, workplace: OwnWorkplace) -> None:
         # Autocommit: `call` opens the transactions. Sandboxes move between threads; one uses it at a time.
         self.connection = sqlite3.connect(
             ":memory:", isolation_level=None, check_same_thread=False, factory=ToolConnection
         )
         self.connection.deserialize(image)
         self.connection.execute("PRAGMA foreign_keys = ON")
-        place.clock.set(self.connection)
-        self.connection.create_function("user", 0, lambda: place.user, deterministic=True)
+        workplace.clock.set(self.connection)
+        self.connection.create_function("user", 0, lambda: workplace.user, deterministic=True)
         self._image = self.connection.total_changes, image
-        self._place = place
-        self.now = place.now
-        self.user = place.user
+        self._workplace = workplace
+        self.now = workplace.now
+        self.user = workplace.user
         self.overwrites = False
-        self.toolset = place.toolset
-        self.judged = place.judged
-        self.customs = place.customs
+        self.toolset = workplace.toolset
+        self.judged = workplace.judged
+        self.customs = workplace.customs
 
     def fork(self, *, overwrites: bool | None = None) -> OwnSandbox:
         """An independent copy; `overwrites` has no meaning here."""
-        return OwnSandbox(self.image(), self._place)
+        return OwnSandbox(self.image(), self._workplace)
 
     def watched(self, *, overwrites: bool) -> OwnSandbox:
         """Itself: SQL of tools does not say which rows it changes."""

@@ -36,7 +36,7 @@ class ToolError(ToolFailure):
 class ToolMark:
     """The record that `@tool` leaves on a function.
 
-    Args:
+    Attributes:
         domain: the domain the tool belongs to.
         changes_state: whether it may write.
     """
@@ -153,10 +153,10 @@ def convert_value(name: str, hint: Any, value: Any) -> Any:
     """
     try:
         no_number = hint is bool and not isinstance(value, str)  # 1 is not true
-        found = msgspec.convert(_checked(name, value), hint, strict=no_number)
-        if isinstance(found, float) and not math.isfinite(found):  # of the text "nan" or "inf"
+        converted = msgspec.convert(_checked(name, value), hint, strict=no_number)
+        if isinstance(converted, float) and not math.isfinite(converted):  # of the text "nan" or "inf"
             raise ValueError
-        return found
+        return converted
     except ValueError:
         raise ValueError(f"{name} is {describe_type(hint)}, not {str(value)[:100]!r}") from None
 
@@ -177,7 +177,7 @@ _LONGEST_NAME = 64  # the limit of OpenAI's API
 class TypedArgument(ToolArgument):
     """A typed argument of a user's tool.
 
-    Args:
+    Attributes:
         hint: the type hint.
         default: the value if the argument is omitted.
     """

@@ -94,19 +94,19 @@ def search_emails(sandbox: Sandbox, query: Any = "", date_min: Any = None, date_
     mails = Records(sandbox, EMAILS)
     rows = mails.all()
     texts = mails.derived(_texts)
-    places: Sequence[int] = range(len(rows))
+    positions: Sequence[int] = range(len(rows))
     for word in words:
-        places = [place for place in places if word in texts[place]]
-    found = [rows[place] for place in places]
+        positions = [position for position in positions if word in texts[position]]
+    matches = [rows[position] for position in positions]
     edition = sandbox.edition
-    if not edition.appends_mail and len({isinstance(mail["sent_datetime"], Moment) for mail in found}) > 1:
+    if not edition.appends_mail and len({isinstance(mail["sent_datetime"], Moment) for mail in matches}) > 1:
         raise ToolFailure("cannot order mail that was there and mail sent since: search for fewer e-mails")
-    found.sort(key=lambda mail: mail["sent_datetime"], reverse=True)
+    matches.sort(key=lambda mail: mail["sent_datetime"], reverse=True)
     for bound, keeps in ((date_min, operator.ge), (date_max, operator.le)):
-        if bound and (found or edition.appends_mail):
+        if bound and (matches or edition.appends_mail):
             day = _day(sandbox, bound)
-            found = [mail for mail in found if keeps(_day(sandbox, mail["sent_datetime"]), day)]
-    return [dict(mail) for mail in found[:_AT_MOST]] or edition.replies["mail"]
+            matches = [mail for mail in matches if keeps(_day(sandbox, mail["sent_datetime"]), day)]
+    return [dict(mail) for mail in matches[:_AT_MOST]] or edition.replies["mail"]
 
 
 def _day(sandbox: Sandbox, text: Any) -> date:
@@ -206,19 +206,19 @@ def search_events(sandbox: Sandbox, query: Any = "", time_min: Any = None, time_
     rows = Records(sandbox, CALENDAR).all()
     edition = sandbox.edition
     search = Search(literal=edition.is_literal)
-    found = search.either_contains(rows, query, "event_name", "participant_email")
+    matches = search.either_contains(rows, query, "event_name", "participant_email")
     for bound, is_least in ((time_min, True), (time_max, False)):
-        if bound and found:
+        if bound and matches:
             limit = parse_moment(bound, sandbox.now)
             kept = []
-            for event in found:
+            for event in matches:
                 time = parse_moment(event["event_start"], sandbox.now)
                 if time is not None and is_least and edition.searches_ends:
                     time += timedelta(minutes=int(event["duration"]))
                 if time is not None and limit is not None and (time >= limit if is_least else time <= limit):
                     kept.append(event)
-            found = kept
-    return [dict(event) for event in found[:_AT_MOST]] or edition.replies["event"]
+            matches = kept
+    return [dict(event) for event in matches[:_AT_MOST]] or edition.replies["event"]
 
 
 @tool("analytics")
@@ -366,11 +366,11 @@ def search_tasks(sandbox: Sandbox, **given: Any) -> Any:
         return "No search parameters provided."
     literal = sandbox.edition.is_literal
     search = Search(literal=literal, case=literal)
-    found = list(Records(sandbox, TASKS).all())
+    matches = list(Records(sandbox, TASKS).all())
     for column in TASKS.columns[1:]:
         if pattern := given.get(column):
-            found = search.contains(found, pattern, column)
-    return [dict(task) for task in found[: _MOST_TASKS if literal else None]]
+            matches = search.contains(matches, pattern, column)
+    return [dict(task) for task in matches[: _MOST_TASKS if literal else None]]
 
 
 def _wrong(tasks: Records, field: Any, value: Any) -> str:
@@ -441,13 +441,13 @@ def search_customers(sandbox: Sandbox, **given: Any) -> Any:
     if not any(given.values()):
         return "No search parameters provided. Please provide at least one parameter."
     search = Search(literal=sandbox.edition.is_literal)
-    found = list(Records(sandbox, CUSTOMERS).all())
+    matches = list(Records(sandbox, CUSTOMERS).all())
     for column in ("customer_name", "customer_email", "product_interest", "status", "assigned_to_email"):
         if pattern := given.get(column):
-            found = search.contains(found, pattern, column)
+            matches = search.contains(matches, pattern, column)
     for column in ("last_contact_date", "follow_up_by"):
-        found = _between(found, column, given.get(f"{column}_min"), given.get(f"{column}_max"))
-    return [dict(customer) for customer in found[:_AT_MOST]]
+        matches = _between(matches, column, given.get(f"{column}_min"), given.get(f"{column}_max"))
+    return [dict(customer) for customer in matches[:_AT_MOST]]
 
 
 def _between(rows: list[Record], column: str, first: Any, last: Any) -> list[Record]:

@@ -38,7 +38,7 @@ class ToolFailure(Exception):
 class ToolArgument:
     """One argument of a tool.
 
-    Args:
+    Attributes:
         description: for the agent.
         required: whether the tool does nothing useful without it. Missing ones are answered, not refused.
         choices: the accepted values, if there are only a few.
@@ -61,7 +61,7 @@ class ToolArgument:
 class WorkplaceTool:
     """One tool.
 
-    Args:
+    Attributes:
         domain: the part of the workplace it acts on.
         function: takes the sandbox and the arguments by name; returns a JSON value.
         description: for the agent.
@@ -273,15 +273,19 @@ def _moment(text: str, now: datetime) -> datetime | None:
             raise _not_a_moment(text)
     # dateutil fills missing parts from the default. Parsing with two defaults shows which parts were missing.
     try:
-        found: datetime = parser.parse(text, default=datetime(1, 1, 1))
-        again: datetime = parser.parse(text, default=datetime(2, 2, 2, 2))
+        moment: datetime = parser.parse(text, default=datetime(1, 1, 1))
+        other_moment: datetime = parser.parse(text, default=datetime(2, 2, 2, 2))
     except (ValueError, OverflowError, TypeError):
         raise _not_a_moment(text) from None
-    if found.year == again.year or found.month == again.month or found.day == again.day:
-        return found
-    if found.hour != again.hour:  # neither a date nor an hour, e.g. only a weekday
+    if (
+        moment.year == other_moment.year
+        or moment.month == other_moment.month
+        or moment.day == other_moment.day
+    ):
+        return moment
+    if moment.hour != other_moment.hour:  # neither a date nor an hour, e.g. only a weekday
         raise _not_a_moment(text)
-    return found.replace(year=9999) if _CLOCK.match(text) else found
+    return moment.replace(year=9999) if _CLOCK.match(text) else moment
 
 
 SECONDS = 1.0
@@ -327,14 +331,14 @@ class Search:
             ToolFailure: the pattern is invalid or takes too long, or a cell is not text.
         """
         matches = self._matching(pattern)
-        found = []
+        matching_rows = []
         for row in rows:
             text = row[column]
             if not isinstance(text, str):
                 raise ToolFailure(f"cannot search {column}: a row has no text there")
             if matches(text):
-                found.append(row)
-        return found
+                matching_rows.append(row)
+        return matching_rows
 
     def either_contains(self, rows: Iterable[Record], pattern: Any, column: str, other: str) -> list[Record]:
         """The rows in which one of two columns matches. Rows whose first column is not text are left out, as
@@ -385,7 +389,10 @@ def _compile(pattern: str, *, case: bool) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            # Compiled in any case: what `re` refuses is an error in the published program.
             plain = re.compile(pattern, 0 if case else re.IGNORECASE)
-            return plain if _PLAIN.fullmatch(pattern) else regex.compile(pattern, 0 if case else regex.I)
+            if _PLAIN.fullmatch(pattern):
+                return plain
+            return regex.compile(pattern, 0 if case else regex.IGNORECASE)
     except (re.error, regex.error, OverflowError, RecursionError, MemoryError) as error:
         raise ToolFailure(f"not a regular expression: {error}") from None
