@@ -1,0 +1,1 @@
+"""What an agent says to a person, and whether that is what they asked for."""
