@@ -23,7 +23,7 @@ from toolassay.gates.grounding.normalization import is_content, key_of, stands_i
 from toolassay.text_values.dates import Day, find_days
 from toolassay.text_values.numbers import currency_names, currency_words, find_numbers, parse_number
 from toolassay.text_values.times import find_durations, find_times
-from toolassay.text_values.vocabulary import WEEKDAYS, plain, with_digits
+from toolassay.text_values.vocabulary import plain, with_digits
 
 # "2026-10-17" and "2026-10-17T14:30:00Z"; not "2026-10" or "on 2026-10-17".
 _MOMENT = re.compile(
@@ -39,7 +39,8 @@ _LIST_MARK = re.compile(r"(?m)^[ \t>#]*(?:\d{1,3}[.)]|[-*+•])[ \t]+")
 _DOZEN = re.compile(r"\b(?P<half>half )?(?:an?|1) dozen\b")
 # Signs of Markdown around words. Underscores are not among them: they join the words of names.
 _EMPHASIS = re.compile(r"[*`~]+")
-# What separates a number from words that do not belong to it: " | ", ". " and another number; not the ":" of "a:b".
+# What separates a number from words that do not belong to it: " | ", ". " and another number; not the colon
+# of "a:b".
 _BOUNDARY = re.compile(r"[;|!?()\[\]]|[.,:](?=\s|$)|\d")
 # A word, or the sign of a unit or currency: "km/h", "°c" and "€"; not "12".
 _TOKEN = re.compile(r"[^\W\d_]+(?:/[^\W\d_]+)?|°[cf]?\b|[%°$€£¥]")
@@ -355,10 +356,10 @@ def _quantities(text: _Text, value: Decimal, unit: str) -> Iterator[_Mention]:
             yield _Mention(text.digits, amount.start, amount.end, _has_unit(text, amount, unit))
         elif value < 0 and any(_is_rounded(-value, read, digit) for read, digit in amount.readings):
             yield _Mention(text.digits, amount.start, amount.end, None)  # "a loss of 3"
-    length = next(find_durations(f"{value:f} {_unit_name(unit)}s"), None) if unit else None
-    for start, end, duration in find_durations(text.digits) if length else ():
-        if duration.is_same(length[2]):
-            yield _Mention(text.digits, start, end, True)
+    for *_, length in islice(find_durations(f"{value:f} {_unit_name(unit)}s"), 1) if unit else ():
+        for start, end, duration in find_durations(text.digits):
+            if duration.is_same(length):
+                yield _Mention(text.digits, start, end, True)
 
 
 def _is_rounded(value: Decimal, read: Decimal, digit: Decimal) -> bool:
@@ -405,7 +406,7 @@ def _known_units() -> frozenset[str]:
 
 
 def _units() -> dict[str, list[str]]:
-    units: dict[str, list[str]] = package_data("toolassay.answers", "data/units.json")
+    units: dict[str, list[str]] = package_data(__package__, "data/units.json")
     return units
 
 
