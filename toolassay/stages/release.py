@@ -135,8 +135,8 @@ def release(
         candidates = _candidates(folder)
         known = {"written_by": teacher_of(candidates), "executor": live.executor if live is not None else ""}
         origin = {key: name for key, name in known.items() if name}
-        place = CheckedFolder(folder.path, candidates, force=force, releases=True, origin=origin)
-        place.require()
+        checked_folder = CheckedFolder(folder.path, candidates, force=force, releases=True, origin=origin)
+        checked_folder.require()
         library = candidates.library(say=screen.say)
         kind = candidates.dependency_type(None, library=library)
         formatted = format_folder(candidates, library, kind)
@@ -145,7 +145,7 @@ def release(
         if live is not None:
             _execute(folder, candidates, live, screen)
         gating = GateSettings(engine=engine, critic=critic, calibration=calibration)
-        checked = check_into(place, candidates, gating, run)
+        checked = check_into(checked_folder, candidates, gating, run)
         for name in (*_ABOUT_ALL, *((EXECUTIONS,) if live is not None else ())):
             copy_file(candidates.path / name, folder.path / name)
         shutil.rmtree(candidates.path, ignore_errors=True)
@@ -164,12 +164,12 @@ def _execute(folder: DataFolder, candidates: DataFolder, live: LiveSettings, scr
 
 def _candidates(folder: DataFolder) -> DataFolder:
     """A folder below the data folder with links to its tools, graph and samples."""
-    place = folder.path / CANDIDATES
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir()
+    candidates_path = folder.path / CANDIDATES
+    shutil.rmtree(candidates_path, ignore_errors=True)
+    candidates_path.mkdir()
     for path in (folder.tool_desc, folder.graph_desc, folder.data_raw, folder.path / "statistics.json"):
         if path.exists():
-            (place / path.name).symlink_to(path.resolve())
+            (candidates_path / path.name).symlink_to(path.resolve())
     if folder.benchmark_file.exists():
-        copy_file(folder.benchmark_file, place / folder.benchmark_file.name)
-    return DataFolder(place)
+        copy_file(folder.benchmark_file, candidates_path / folder.benchmark_file.name)
+    return DataFolder(candidates_path)
