@@ -20,13 +20,13 @@ _MOST_SELECTIONS = 64  # bounds the combinatorial number of comparisons per item
 
 def positions_by_tool(names: list[str], *, among: Collection[str] | None = None) -> dict[str, list[int]]:
     """The positions at which each tool is called; `among` restricts the tools."""
-    places: dict[str, list[int]] = {}
+    positions: dict[str, list[int]] = {}
     for position, name in enumerate(names):
-        if name in places:
-            places[name].append(position)
+        if name in positions:
+            positions[name].append(position)
         elif among is None or name in among:
-            places[name] = [position]
-    return places
+            positions[name] = [position]
+    return positions
 
 
 def selections(gold_places: Mapping[str, list[int]], calls: Mapping[str, list[int]]) -> list[tuple[int, ...]]:
@@ -35,15 +35,15 @@ def selections(gold_places: Mapping[str, list[int]], calls: Mapping[str, list[in
     If there are more than `_MOST_SELECTIONS`, the only selection contains no call of a tool that is called
     too often.
     """
-    if all(len(places) <= len(gold_places[name]) for name, places in calls.items()):
+    if all(len(positions) <= len(gold_places[name]) for name, positions in calls.items()):
         return [tuple(sorted(chain.from_iterable(calls.values())))]
-    needed_counts = {name: min(len(places), len(gold_places[name])) for name, places in calls.items()}
-    count = prod(comb(len(places), needed_counts[name]) for name, places in calls.items())
+    needed_counts = {name: min(len(positions), len(gold_places[name])) for name, positions in calls.items()}
+    count = prod(comb(len(positions), needed_counts[name]) for name, positions in calls.items())
     if count > _MOST_SELECTIONS:
         needed_counts = {
             name: 0 if len(calls[name]) > number else number for name, number in needed_counts.items()
         }
-    choices = (combinations(places, needed_counts[name]) for name, places in calls.items())
+    choices = (combinations(positions, needed_counts[name]) for name, positions in calls.items())
     return [tuple(sorted(chain.from_iterable(choice))) for choice in product(*choices)]
 
 
@@ -64,12 +64,12 @@ def matched_calls(
     # because an additional call could move them into it.
     gold_labels = [f"({name})" for name in gold.names]
     labels = [f"({name})" if position in usable else "extra" for position, name in enumerate(predicted.names)]
-    for name, places in repeated.items():
+    for name, positions in repeated.items():
         gold_positions = gold_places[name]
         gold_arguments = [
             resolved(gold, position, gold_labels, outside="nowhere") for position in gold_positions
         ]
-        arguments = [resolved(predicted, position, labels, outside="extra") for position in places]
+        arguments = [resolved(predicted, position, labels, outside="extra") for position in positions]
         # The value of matching two calls of a tool: shared values first, then shared names, then order.
         weight = 1 + sum(map(len, gold_arguments))
         order = 1 + len(gold_positions) ** 2
@@ -82,7 +82,7 @@ def matched_calls(
             ]
             for row, expected in enumerate(gold_arguments)
         ]
-        for position, row in zip(places, best_assignment(gains), strict=True):
+        for position, row in zip(positions, best_assignment(gains), strict=True):
             matched[position] = gold_places[name][row]
     return matched
 

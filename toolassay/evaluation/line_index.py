@@ -118,27 +118,27 @@ class LineFile(Closable):
         """Close the file."""
         self._stream.close()
 
-    def value(self, place: LinePlace) -> Any:
+    def value(self, location: LinePlace) -> Any:
         """The JSON value of a line.
 
         Raises:
             ValueError: It cannot be parsed; its number is added to `broken`.
         """
-        self._stream.seek(place.start)
-        line = self._stream.read(place.size)
+        self._stream.seek(location.start)
+        line = self._stream.read(location.size)
         try:
-            return parse_json(line.removeprefix(_MARK) if place.number == 1 else line)
+            return parse_json(line.removeprefix(_MARK) if location.number == 1 else line)
         except (ValueError, RecursionError):
-            if place.number not in self.broken:
-                self.broken.append(place.number)
-            raise ValueError(f"line {place.number} is not JSON") from None
+            if location.number not in self.broken:
+                self.broken.append(location.number)
+            raise ValueError(f"line {location.number} is not JSON") from None
 
-    def prediction(self, place: LinePlace) -> Prediction | None:
+    def prediction(self, location: LinePlace) -> Prediction | None:
         """The prediction of a line, with or without a `result` level; None for a broken line, or no line."""
-        if not place.number:
+        if not location.number:
             return None
         try:
-            line = self.value(place)
+            line = self.value(location)
         except ValueError:
             return None
         if not isinstance(line, dict):

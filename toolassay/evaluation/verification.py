@@ -31,13 +31,13 @@ _BEFORE = 20
 class Difference(NamedTuple):
     """A value that differs; None stands for a missing value."""
 
-    place: str
+    path: str
     old: Any
     new: Any
 
     def __str__(self) -> str:
         old, new = shortened(self.old, self.new)
-        return f"{self.place}: {old} -> {new}"
+        return f"{self.path}: {old} -> {new}"
 
 
 def differences(old: Any, new: Any, path: str = "") -> Iterator[Difference]:
@@ -147,7 +147,7 @@ class LineComparison:
         self.differing += 1
         if len(self.changed) < _NAMED:
             difference = next(differences(old, line))
-            self.changed.append(difference._replace(place=f"{line['id']!r} {difference.place}".rstrip()))
+            self.changed.append(difference._replace(path=f"{line['id']!r} {difference.path}".rstrip()))
 
     def report(self) -> Iterator[str]:
         """Lines for the screen about the differences."""
@@ -182,8 +182,8 @@ def moved_scores(
         difference
         for key, group in old.items()
         for difference in differences(_scores(group), _scores(new.get(key)), key)
-        if not difference.place.endswith("strict.signature")
-        and not any(word in difference.place for word in left_out)
+        if not difference.path.endswith("strict.signature")
+        and not any(word in difference.path for word in left_out)
     ]
 
 
@@ -200,7 +200,7 @@ def moved_items(old: Path, new: Path, left_out: Collection[str]) -> list[Differe
         differing = (
             difference
             for difference in differences(values[0], values[1], name)
-            if not any(word in difference.place for word in left_out)
+            if not any(word in difference.path for word in left_out)
         )
         moved += list(islice(differing, 1))
     return moved

@@ -134,7 +134,7 @@ def read_traces(
     values = [read_json(path)] if _is_one_value(path) else (value for _, value in read_json_lines(path))
     for value in chain(values, [_END]):
         events = list(reader.events(value))
-        is_loose = not any(event.place for event in events)
+        is_loose = not any(event.location for event in events)
         for event in events:
             if is_loose or event.session:
                 loose[event.session or str(reader.connections)].append(event)
@@ -162,7 +162,7 @@ class _Event(NamedTuple):
     """A call, a result, a call with its result, or words of a person.
 
     Attributes:
-        place: The lists around it, from the outside, each with the number of the item.
+        location: The lists around it, from the outside, each with the number of the item.
         session: Session or trace; empty if none is named.
         time: Start and end of the nearest record around it, and its number; None without.
         ids: Of the call, or of that of the result.
@@ -175,7 +175,7 @@ class _Event(NamedTuple):
         source: The object, if its keys are shown where it cannot be read.
     """
 
-    place: Sequence[tuple[str, int]] = ()
+    location: Sequence[tuple[str, int]] = ()
     session: str = ""
     time: tuple[float, float, int] | None = None
     ids: Sequence[str | int] = ()
@@ -205,13 +205,13 @@ def _in_order(events: Sequence[_Event]) -> list[_Event]:
 
 def _sequences(events: Sequence[_Event], depth: int = 0) -> Iterator[Sequence[_Event]]:
     """Part the events of a value: what directly holds a list of calls is one sequence."""
-    depths = [len(event.place) - depth for event in events if event.arguments is not None]
+    depths = [len(event.location) - depth for event in events if event.arguments is not None]
     if depths and min(depths) <= 1:
         yield events
     elif depths:
         parts: defaultdict[Any, list[_Event]] = defaultdict(list)
         for event in events:
-            parts[tuple(event.place[depth : depth + 1])].append(event)
+            parts[tuple(event.location[depth : depth + 1])].append(event)
         for part in parts.values():
             yield from _sequences(part, depth + 1)
 
@@ -294,14 +294,14 @@ class _Reader:
         Args:
             value: The value.
             key: Its key, as `_plain` writes it; that of the list for an item.
-            context: Place, session, time and ids around it; a call has the ids too.
+            context: Location, session, time and ids around it; a call has the ids too.
         """
         if isinstance(value, dict) and _is_numbered(value):
             value = [value[number] for number in sorted(value, key=int)]
         if isinstance(value, list):
             for number, item in enumerate(value):
-                location = context.place if key in _PARTS else (*context.place, (key, number))
-                yield from self.events(item, key, context._replace(place=location, ids=()))
+                inner_path = context.location if key in _PARTS else (*context.location, (key, number))
+                yield from self.events(item, key, context._replace(location=inner_path, ids=()))
         if not isinstance(value, Mapping):
             return
         if isinstance(texts := value.get("attachments"), Mapping) and texts:

@@ -72,9 +72,9 @@ def calibrate(
         run=run,
     )
     pairs = [
-        Pair(labelled[line], answers_of(one.rubric.answers, critic))
-        for line, one in verdicts.items()
-        if one.rubric is not None
+        Pair(labelled[line], answers_of(verdict.rubric.answers, critic))
+        for line, verdict in verdicts.items()
+        if verdict.rubric is not None
     ]
     calibration = Calibration(
         critic,

@@ -225,11 +225,11 @@ def read_evidence(folder: DataFolder) -> CriticEvidence:
     """
     common = Knowledge(read_values(folder), seen=read_results(folder))
     path = folder.path / EXECUTIONS
-    found = {}
-    for one in read_executions(path) if path.is_file() else ():
-        texts = [CallResult.of(call.result).text for call in one.calls if not call.error]
-        found[one.id] = common._replace(results=texts, simulated=one.executor == SIMULATED)
-    return CriticEvidence(common, found)
+    of_sample = {}
+    for execution in read_executions(path) if path.is_file() else ():
+        texts = [CallResult.of(call.result).text for call in execution.calls if not call.error]
+        of_sample[execution.id] = common._replace(results=texts, simulated=execution.executor == SIMULATED)
+    return CriticEvidence(common, of_sample)
 
 
 def ask_critic(
@@ -276,10 +276,10 @@ def _used_together(out: Path, critics: Sequence[str]) -> str:
     files = [Trial(out / FOLDER, name).run_folder / SUMMARY for name in critics]
     used = [read_json(file)["used"] for file in files if file.exists()]
     requests, read, written = (
-        sum(one[key] for one in used) for key in ("requests", "prompt_tokens", "completion_tokens")
+        sum(usage[key] for usage in used) for key in ("requests", "prompt_tokens", "completion_tokens")
     )
-    unknown = any(one["cost_usd"] is None for one in used)
-    money = NO_PRICE if unknown else f"${sum(one['cost_usd'] for one in used):.4f}"
+    unknown = any(usage["cost_usd"] is None for usage in used)
+    money = NO_PRICE if unknown else f"${sum(usage['cost_usd'] for usage in used):.4f}"
     return f"{requests} requests, {read} tokens read, {written} written, money: {money}"
 
 
@@ -287,7 +287,7 @@ def _solve(
     golds: Selected,
     background: Background,
     gating: GateSettings,
-    place: CheckedFolder,
+    checked_folder: CheckedFolder,
     folder: DataFolder,
     run: RunSettings,
 ) -> tuple[tuple[Solver, ...], bool]:
@@ -297,7 +297,7 @@ def _solve(
         golds: The samples whose requests are sent.
         background: Their tools.
         gating: Has the names of the models, and the folder of their predictions; existing ones are used.
-        place: The output folder, which has the predictions by default.
+        checked_folder: The output folder, which has the predictions by default.
         folder: Folder with the requests and the tools.
         run: Endpoint, limits and choices of the runs.
 
@@ -310,7 +310,7 @@ def _solve(
     """
     ids = [gold.id for gold in golds]
     own_folder = gating.prediction_dir
-    predictions = place.path / PREDICTIONS if own_folder is None else folder.path / own_folder
+    predictions = checked_folder.path / PREDICTIONS if own_folder is None else folder.path / own_folder
     complete = True
     for name in gating.solvers if ids else ():
         ended = infer(
@@ -402,7 +402,7 @@ def check(
 
 
 def check_into(
-    place: CheckedFolder,
+    checked_folder: CheckedFolder,
     folder: DataFolder,
     gating: GateSettings,
     run: RunSettings,
@@ -412,7 +412,7 @@ def check_into(
 
     screen = run.screen
     repair = gating.repair
-    with place.held(), open_engine(gating.engine) as engine:
+    with checked_folder.held(), open_engine(gating.engine) as engine:
         graph = graph_of(folder, gating.dependency_type, say=screen.say)
         background = Background(graph.library, graph.dependency_type, graph)
         labels = LabelledSet.read(folder.data, partial(repaired, background=background) if repair else None)
@@ -430,25 +430,25 @@ def check_into(
                 fix=made_by("format"),
             )
         compared = [None] * (DUPLICATE in names) + [other] * (other is not None)
-        whole_set = [repeat_gate(labels, one, bars, engine) for one in compared]
+        whole_set = [repeat_gate(labels, labels_of_other, bars, engine) for labels_of_other in compared]
         known = SampleContext(labels.repeated, teacher=teacher_of(folder), whole_set=whole_set)
         recipe = GateRecipe(background, names, executions.absolute() if executions.exists() else None)
         complete = True
         if critics or gating.solvers:
             worth = worth_reviewing(labels, known, recipe, engine, screen)
-            place.claim()
-            reviews, is_reviewed = _review(worth, background, critics, place, folder, run)
+            checked_folder.claim()
+            reviews, is_reviewed = _review(worth, background, critics, checked_folder, folder, run)
             known = replace(known, critics=reviews)
-            solvers, is_solved = _solve(worth, background, gating, place, folder, run)
+            solvers, is_solved = _solve(worth, background, gating, checked_folder, folder, run)
             if solvers:
                 recipe = replace(recipe, solvers=solvers)
                 known = replace(known, solved=worth.lines)
             complete = is_reviewed and is_solved
         checked_part = CheckedPart(GateFunnel(names))
-        provenance = place.provenance if place.releases else None
+        provenance = checked_folder.provenance if checked_folder.releases else None
         task = CheckTask(labels.reader, recipe, writes=True, tries_repair=not repair, provenance=provenance)
         with (
-            place.writing(graph, repairs=repair) as write,
+            checked_folder.writing(graph, repairs=repair) as write,
             screen.progress("check", len(labels)) as advance,
         ):
             for part in checked_parts(labels, known, task, engine):
@@ -475,18 +475,18 @@ def check_into(
         value = funnel.to_json(settings, _signature(settings)) | {"coverage": coverage.to_json()}
         if known_critics:
             value["critics"] = known_critics
-        draw_funnel(funnel.rows, place.path / FUNNEL_PICTURE)
-        write_text(place.path / FUNNEL_PAGE, funnel_page(funnel, value["signature"]))
-        write_json(place.path / FUNNEL, value)
-        _report(checked_part, coverage, place, known_critics.values(), screen, is_repaired=repair)
-        return Checked(place.path, dict(funnel.levels), value, complete)
+        draw_funnel(funnel.rows, checked_folder.path / FUNNEL_PICTURE)
+        write_text(checked_folder.path / FUNNEL_PAGE, funnel_page(funnel, value["signature"]))
+        write_json(checked_folder.path / FUNNEL, value)
+        _report(checked_part, coverage, checked_folder, known_critics.values(), screen, is_repaired=repair)
+        return Checked(checked_folder.path, dict(funnel.levels), value, complete)
 
 
 def _review(
     samples: Selected,
     background: Background,
     critics: Sequence[str],
-    place: CheckedFolder,
+    checked_folder: CheckedFolder,
     folder: DataFolder,
     run: RunSettings,
 ) -> tuple[dict[str, Mapping[int, CriticVerdict]], bool]:
@@ -497,11 +497,11 @@ def _review(
     for name in critics:
         asked = replace(run, model=replace(run.model, llm=name))
         verdicts[name], answered = ask_critic(
-            samples, background, evidence, out=place.path, data=folder.data, run=asked
+            samples, background, evidence, out=checked_folder.path, data=folder.data, run=asked
         )
         complete = complete and answered
     if len(critics) > 1:
-        run.screen.say(f"used by all critics so far: {_used_together(place.path, critics)}")
+        run.screen.say(f"used by all critics so far: {_used_together(checked_folder.path, critics)}")
     return verdicts, complete
 
 
@@ -559,35 +559,35 @@ def _left_out(folder: DataFolder, graph: ToolGraph) -> Mapping[str, str]:
     from toolassay.offline.work_order import NEEDS_MODEL
     from toolassay.offline.writer.instruction import needs_model
 
-    found = needs_model(graph.library, graph.dependency_type)
-    return {name: f"{reason} ({NEEDS_MODEL})" for name, reason in found.items()}
+    reasons = needs_model(graph.library, graph.dependency_type)
+    return {name: f"{reason} ({NEEDS_MODEL})" for name, reason in reasons.items()}
 
 
 def _report(
-    found: CheckedPart,
+    checked_part: CheckedPart,
     coverage: Coverage,
-    place: CheckedFolder,
+    checked_folder: CheckedFolder,
     critics: Iterable[str],
     screen: Screen,
     *,
     is_repaired: bool,
 ) -> None:
-    funnel = found.funnel
-    out = place.path
+    funnel = checked_part.funnel
+    out = checked_folder.path
     if is_repaired:
-        counts = ", ".join(f"{count:,} {kind}" for kind, count in found.repairs.most_common())
+        counts = ", ".join(f"{count:,} {kind}" for kind, count in checked_part.repairs.most_common())
         screen.say(f"repairs: {f'{counts} (listed in {out / REPAIRS})' if counts else 'none'}")
     screen.table(funnel_table(funnel.rows))
     for gate, kinds in funnel.reasons.items():
         kind, count = kinds[0]
         screen.say(f"{gate}, most frequent ({count:,} of {count_of(funnel.total, 'sample')}): {kind}")
-    if found.repairable:
-        samples = count_of(found.repairable, "sample")
+    if checked_part.repairable:
+        samples = count_of(checked_part.repairable, "sample")
         screen.say(f"{samples} would reach a better level after repair: --repair true")
     screen.show(f"{out}: {levels_text(funnel)}, of {funnel.total:,}")
     for line in (*coverage.lines(), *critics):
         screen.say(line)
-    if place.passed.benchmark.is_by_rules:
+    if checked_folder.passed.benchmark.is_by_rules:
         screen.say(f"the set is {BY_RULES}")
     screen.say(f"findings of each sample: {out / GATES}; picture: {out / FUNNEL_PICTURE}")
     if funnel.levels["quarantine"]:

@@ -106,28 +106,30 @@ def evaluate(
     scoring = ScoringSettings(models, prediction_dir, save_dir, only, limit, screen)
     try:
         if engine is None:
-            found = Evaluations(benchmark.evaluate(folder, scoring, options))
+            evaluations = Evaluations(benchmark.evaluate(folder, scoring, options))
         else:
             with open_engine(engine) as opened:
-                found = Evaluations(benchmark.evaluate(folder, replace(scoring, engine=opened), options))
+                evaluations = Evaluations(
+                    benchmark.evaluate(folder, replace(scoring, engine=opened), options)
+                )
     except IncompleteEvaluation as error:
         _finish(folder, prediction_dir, error.evaluations, screen)
         raise
-    _finish(folder, prediction_dir, found, screen)
-    return found[0] if isinstance(llm, str) else found
+    _finish(folder, prediction_dir, evaluations, screen)
+    return evaluations[0] if isinstance(llm, str) else evaluations
 
 
 def _finish(
     folder: DataFolder, prediction_dir: str | Path, evaluations: Sequence[FolderEvaluation], screen: Screen
 ) -> None:
     for folder_evaluation in evaluations:
-        place = prediction_folder(folder.path, Path(prediction_dir))
-        if (place / "executions").is_dir():
+        predictions = prediction_folder(folder.path, Path(prediction_dir))
+        if (predictions / "executions").is_dir():
             from toolassay.stages.execute import judge_agent
 
             judge_agent(
                 folder,
-                prediction_file(folder.path, place.absolute(), folder_evaluation.llm),
+                prediction_file(folder.path, predictions.absolute(), folder_evaluation.llm),
                 folder_evaluation.path,
                 screen,
             )

@@ -131,10 +131,10 @@ def execute(
         async with chosen.open(context, own) as opened:
             with screen.progress("executing plans", total) as advance:
                 for target, chosen_items in zip(targets, items, strict=True):
-                    _open_run(folder, target.place, chosen, opened, settings, screen)
+                    _open_run(folder, target.run_folder, chosen, opened, settings, screen)
                     work = ExecutionWork(opened, chosen.name, target.plans.library, rules)
                     loop = Loop(settings.workers, advance, screen.interrupted)
-                    with Journal(target.place / JOURNAL) as journal:
+                    with Journal(target.run_folder / JOURNAL) as journal:
                         try:
                             await run_plans(work, chosen_items, journal, loop)
                         finally:  # also after an interrupt: what was done is there to see
@@ -153,13 +153,13 @@ def execute(
             f"{WARNING}{count_of(affected, 'plan')} ran on a server with state of earlier plans: "
             "results depend on the order. --fresh plan starts a new server for each plan"
         )
-    executed = [one for one in targets if one.path.is_file()]
-    counts = sum((_report(one.path, screen) for one in executed), Counter[str]())
+    executed = [target for target in targets if target.path.is_file()]
+    counts = sum((_report(target.path, screen) for target in executed), Counter[str]())
     outcome = None
     if gold is not None and file is not None:
         metrics = metrics_folder(folder.path, file.parent) / file.name
-        made = {one.trial: list(read_executions(one.path)) for one in executed}
-        outcome = _judged(folder, gold, made, file, metrics, chosen.name, screen)
+        executions = {target.trial: list(read_executions(target.path)) for target in executed}
+        outcome = _judged(folder, gold, executions, file, metrics, chosen.name, screen)
     return Executed(targets[0].path, counts, not stop and not counts["provider_error"], outcome)
 
 
@@ -168,13 +168,13 @@ class _Target(NamedTuple):
 
     Attributes:
         plans: The plans.
-        place: Folder of journal and manifest.
+        run_folder: Folder of journal and manifest.
         path: File of the executions.
         trial: Number of the trial.
     """
 
     plans: PlanSet
-    place: Path
+    run_folder: Path
     path: Path
     trial: int = 0
 
@@ -257,16 +257,25 @@ def judge_agent(
     trials = _trials_of(predictions)
     if not executor or not _executions(trials[0]).is_file():
         return None
-    places = {trial.number: place for trial in trials if (place := _executions(trial)).is_file()}
-    made = {number: list(read_executions(place)) for number, place in places.items()}
-    if {one.executor for one in made[trials[0].number]} != {executor}:  # its plans were executed later
+    by_trial = {
+        trial.number: list(read_executions(file))
+        for trial in trials
+        if (file := _executions(trial)).is_file()
+    }
+    # Otherwise its plans were executed later.
+    if {execution.executor for execution in by_trial[trials[0].number]} != {executor}:
         return None
     gold = _gold(folder) if (folder.path / FILE).exists() else {}
-    start = {one.state_before.digest for one in gold.values() if one.state_before}
-    begun = {one.state_before.digest for every in made.values() for one in every if one.state_before}
+    start = {execution.state_before.digest for execution in gold.values() if execution.state_before}
+    begun = {
+        execution.state_before.digest
+        for every in by_trial.values()
+        for execution in every
+        if execution.state_before
+    }
     ignore = (recorded_settings(folder.path / RUN) or {}).get("ignore", [])
     problem = ""
-    is_like_gold = {one.executor for one in gold.values()} == {executor}
+    is_like_gold = {execution.executor for execution in gold.values()} == {executor}
     if executor == SIMULATOR and not is_like_gold:
         return None
     if not is_like_gold:
@@ -279,8 +288,8 @@ def judge_agent(
         screen.say(f"{WARNING}{predictions.stem}: its outcome is not judged; {problem}")
         return None
     judged = {
-        number: [compared_execution(one, ignore) for one in every if one.id in gold]
-        for number, every in made.items()
+        number: [compared_execution(execution, ignore) for execution in every if execution.id in gold]
+        for number, every in by_trial.items()
     }
     return _judged(folder, gold, judged, predictions, metrics, executor, screen)
 
@@ -299,13 +308,13 @@ def _gold(folder: DataFolder) -> dict[Any, Execution]:
 
 def _open_run(
     folder: DataFolder,
-    place: Path,
+    run_folder: Path,
     executor: Executor,
     opened: OpenExecutor,
     rules: ExecutionSettings,
     screen: Screen,
 ) -> None:
-    """Create or continue a run in `place`.
+    """Create or continue a run in `run_folder`.
 
     Raises:
         UsageError: The settings differ from those of earlier executions, or from those of the gold plans.
@@ -319,7 +328,7 @@ def _open_run(
     }
     settings = json.loads(json.dumps(identity))
     gold = folder.path / RUN
-    if place != gold:
+    if run_folder != gold:
         before = recorded_settings(gold) or {}
         if changed := changes({**before, "allow_writes": rules.allow_writes}, settings):
             raise UsageError(
@@ -327,7 +336,7 @@ def _open_run(
                 file=gold,
                 fix="use the same options, or execute the gold plans again",
             )
-    kept = open_run(place, settings, force=rules.force, conflict_fix=_CONFLICT_FIX)
+    kept = open_run(run_folder, settings, force=rules.force, conflict_fix=_CONFLICT_FIX)
     if kept is not None:
         screen.say(f"kept the earlier executions in {kept}")
 
@@ -381,7 +390,7 @@ def _judged(
     parts["trials"] = fingerprint([trial.output for trial in _trials_of(predictions)])
     verdicts: dict[RequestId, dict[int, OutcomeVerdict]] = {}
     lines: list[OutcomeLine] = []
-    by_id = {number: {one.id: one for one in every} for number, every in trials.items()}
+    by_id = {number: {execution.id: execution for execution in every} for number, every in trials.items()}
     for name in gold:
         runs = {
             number: (executions[name], verdict)
@@ -397,7 +406,7 @@ def _judged(
     summary = OutcomeSummary.of((list(runs.values()) for runs in verdicts.values()), len(gold))
     counts = {"n": str(summary.judged), "of": str(summary.requests)}
     signature = f"outcome|{signature_text({'toolassay': __version__, **parts, **counts})}"
-    unjudged = [one for one in gold if one not in verdicts]
+    unjudged = [name for name in gold if name not in verdicts]
     write_json(
         target, {"signature": signature, **msgspec.to_builtins(summary), "unjudged": unjudged, **stability}
     )
@@ -422,10 +431,10 @@ def _stability(
 ) -> dict[str, Any]:
     """How often the outcome of each request is right over the trials; an answer is its verdict."""
     answers = [
-        [int(found[trial].correct) if trial in (found := verdicts.get(name, {})) else NO_RUN for name in ids]
+        [int(runs[trial].correct) if trial in (runs := verdicts.get(name, {})) else NO_RUN for name in ids]
         for trial in trials
     ]
-    right = [[one == 1 for one in row] for row in answers]
+    right = [[answer == 1 for answer in row] for row in answers]
     items = items_path(metrics)
     clusters = {item.id: item.cluster for item in read_items(items)} if items.is_file() else {}
     return stability_metrics(answers, right, [clusters.get(str(name), str(name)) for name in ids])
@@ -480,7 +489,7 @@ def _disagreements(
         (True, False, "the gold plan, another outcome"),
         (False, False, "neither right"),
     ):
-        found = [str(name) for name, plan, outcome in both if plan == is_plan and outcome == is_outcome]
-        first = list(dict.fromkeys(found))[:_MOST_NAMED]
-        named = f": {', '.join(first)}" if found and is_plan != is_outcome else ""
-        yield f"{len(found):,} {words}{named}"
+        names = [str(name) for name, plan, outcome in both if plan == is_plan and outcome == is_outcome]
+        first = list(dict.fromkeys(names))[:_MOST_NAMED]
+        named = f": {', '.join(first)}" if names and is_plan != is_outcome else ""
+        yield f"{len(names):,} {words}{named}"

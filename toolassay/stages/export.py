@@ -204,31 +204,33 @@ def export_trajectories(
     Raises:
         UsageError: The folder has no agents, or a file is missing or malformed.
     """
-    place = ScoredFolder.at(data_dir, prediction_dir, None)
-    trajectories = place.benchmark.items.trajectories
-    if trajectories is None or place.predictions is None:
-        raise UsageError("holds no predictions of an agent", file=place.folder.path, fix="run infer first")
-    file = place.items_file(predictions)
+    scored_folder = ScoredFolder.at(data_dir, prediction_dir, None)
+    trajectories = scored_folder.benchmark.items.trajectories
+    if trajectories is None or scored_folder.predictions is None:
+        raise UsageError(
+            "holds no predictions of an agent", file=scored_folder.folder.path, fix="run infer first"
+        )
+    file = scored_folder.items_file(predictions)
     right = dict[str, float | None]()
     if file.is_file():
-        names = (OUTCOMES[0], *place.benchmark.scores.ranked_by[:1])
+        names = (OUTCOMES[0], *scored_folder.benchmark.scores.ranked_by[:1])
         for item in read_items(file):
             right[item.id] = next((s for name in names if (s := item.scores.get(name)) is not None), None)
     destination = Destination(Path(out), force=force)
     count = 0
     with destination.folder() as new:
         with contextlib.closing(JsonLinesWriter(new / f"{TRAJECTORIES}.jsonl")) as lines:
-            for trial in trials_of(place.predictions, predictions):
-                for trajectory in trajectories(place.folder, trial.folder, predictions):
+            for trial in trials_of(scored_folder.predictions, predictions):
+                for trajectory in trajectories(scored_folder.folder, trial.folder, predictions):
                     known = right.get(trajectory.id) if not trial.number else None
-                    found = {"right": None if known is None else known == 1, "trial": trial.number}
-                    lines.write({**trajectory._asdict(), **found})
+                    is_right = None if known is None else known == 1
+                    lines.write({**trajectory._asdict(), "right": is_right, "trial": trial.number})
                     count += 1
         if not count:
             raise ToolassayError(
-                "the run has no conversation yet", file=place.output(predictions), fix="run it"
+                "the run has no conversation yet", file=scored_folder.output(predictions), fix="run it"
             )
-        name = place.folder.path.resolve().name
+        name = scored_folder.folder.path.resolve().name
         write_text(new / "README.md", trajectory_card(name, predictions))
         destination.facts = {"version": __version__, "to": TRAJECTORIES, "samples": count}
     screen.show(f"{destination.path}: {count_of(count, 'conversation')}")
@@ -275,11 +277,11 @@ def _recoveries(
     count = 0
     possible = []
     with screen.progress("looking for wrong calls", len(selection.labels)) as advance:
-        for found in _samples(selection, files):
-            if isinstance(found, SelectedPlan):
+        for sample in _samples(selection, files):
+            if isinstance(sample, SelectedPlan):
                 count += 1
-                if found.results is not None and found.results.refused is not None:
-                    possible.append(found.plan.id)
+                if sample.results is not None and sample.results.refused is not None:
+                    possible.append(sample.plan.id)
             advance()
     wanted = round(form.recoveries * count)
     if len(possible) < wanted:
@@ -292,8 +294,8 @@ def _recoveries(
 
 def _samples(selection: SampleSelection, files: ExportFiles) -> Iterator[SelectedPlan | RefusedSample | None]:
     """Each sample: a plan that the format can represent, a refusal, or None if its level is not wanted."""
-    for found in selection:
-        yield _checked(found, files) if isinstance(found, SelectedPlan) else found
+    for sample in selection:
+        yield _checked(sample, files) if isinstance(sample, SelectedPlan) else sample
 
 
 def _write(
@@ -310,18 +312,18 @@ def _write(
         contextlib.closing(JsonLinesWriter(path)) as refused,
         screen.progress("exporting", len(selection.labels)) as advance,
     ):
-        for found in _samples(selection, files):
-            if isinstance(found, RefusedSample):
+        for sample in _samples(selection, files):
+            if isinstance(sample, RefusedSample):
                 count += 1
-                refused.write(found)
+                refused.write(sample)
                 if count <= _SHOWN:
-                    screen.say(f"{WARNING}refused {found.sentence}")
-            elif found is not None:
-                results = found.results
-                if results is not None and found.plan.id not in recoveries:
+                    screen.say(f"{WARNING}refused {sample.sentence}")
+            elif sample is not None:
+                results = sample.results
+                if results is not None and sample.plan.id not in recoveries:
                     results = replace(results, refused=None)
-                files.write(found.plan, found.split, results)
-                tally.add(found.plan, found.split, found.level, results)
+                files.write(sample.plan, sample.split, results)
+                tally.add(sample.plan, sample.split, sample.level, results)
             advance()
     if not count:
         path.unlink()

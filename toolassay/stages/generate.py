@@ -118,8 +118,8 @@ def passing(folder: DataFolder, graph: ToolGraph, left_out: Mapping[str, str]) -
     if not labels:
         return Passing(samples, 0, held, coverage)
     background = Background(graph.library, graph.dependency_type, graph)
-    with temporary_folder() as place:
-        path = place / folder.data.name
+    with temporary_folder() as temporary:
+        path = temporary / folder.data.name
         write_json_lines(path, labels)
         labelled = LabelledSet.read(path)
         known = SampleContext(labelled.repeated, whole_set=[repeat_gate(labelled)])
@@ -190,7 +190,7 @@ def generate(
     _check_critics(writing, llm)
     suffix = "_check" if writing.check else ""
     name = f"{safe_name(llm)}_t{model.temperature}_p{model.top_p}{suffix}"
-    place = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
+    target_folder = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
     if live is not None and run.choices.engine is not None:
         raise UsageError("--values_from executes plans in one process", fix="omit --engine")
     if writing.save_figure and "?files=" in (run.choices.engine or ""):
@@ -200,34 +200,39 @@ def generate(
         )
     if live is not None and writing.rewrite is None and llm == "offline":
         writing = replace(writing, rewrite=LIVE_REWRITES)
-    is_seed = follows_seed(writing, place.graph(dependency_type, say=lambda _: None), llm)
+    is_seed = follows_seed(writing, target_folder.graph(dependency_type, say=lambda _: None), llm)
     if run.choices.dry_run or not (live or is_seed):
-        return _generated(place, dependency_type, run, samples, writing, None, is_new=data_dir is None)
+        return _generated(
+            target_folder, dependency_type, run, samples, writing, None, is_new=data_dir is None
+        )
     seed = max(samples.seed, 0)
     if live is None:
         live = LiveSettings(SIMULATED)
-    elif data_dir is None or not place.folder.path.is_dir():
+    elif data_dir is None or not target_folder.folder.path.is_dir():
         raise UsageError("--values_from writes into a data folder", fix="add --data_dir FOLDER")
     else:
-        collect_values(place.folder, live, seed, screen, again=run.choices.force)
-        place = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
-    graph = place.graph(dependency_type, say=lambda _: None)
-    with execution_review(place.folder, live, graph, seed) as tried:
-        return _generated(place, dependency_type, run, samples, writing, tried, is_new=data_dir is None)
+        collect_values(target_folder.folder, live, seed, screen, again=run.choices.force)
+        target_folder = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
+    graph = target_folder.graph(dependency_type, say=lambda _: None)
+    with execution_review(target_folder.folder, live, graph, seed) as carry:
+        return _generated(
+            target_folder, dependency_type, run, samples, writing, carry, is_new=data_dir is None
+        )
 
 
 def _generated(
-    place: WorkFolder,
+    target_folder: WorkFolder,
     dependency_type: str | None,
     run: RunSettings,
     samples: SampleSettings,
     writing: WritingSettings,
-    tried: Tried | None,
+    carry: Tried | None,
     *,
     is_new: bool,
 ) -> tuple[Path, bool]:
     """Generate the samples; see `generate`."""
-    folder, screen = place.folder, run.screen
+    folder = target_folder.folder
+    screen = run.screen
     trial = Trial(folder.path, run.model.llm)
 
     def begin(
@@ -236,7 +241,14 @@ def _generated(
         wording = trial.wording(again=run.choices.force)
         with wording.used():
             work = generation_work(
-                place, dependency_type, given, samples, writing, is_new=is_new, rounds=rounds, tried=tried
+                target_folder,
+                dependency_type,
+                given,
+                samples,
+                writing,
+                is_new=is_new,
+                rounds=rounds,
+                carry=carry,
             )
         return work, Run(work, trial, given, wording)
 
@@ -246,16 +258,16 @@ def _generated(
             screen.say(f"{folder.path}: the run goes on until {samples.until:,} samples pass")
         if samples.until is not None:
             return folder.path, _until(folder, run, samples, begin)
-        work, one = begin(run, samples)
+        work, generation_run = begin(run, samples)
         if has_begun:
             screen.say(f"{folder.path}: the run goes on to {count_of(work.count, 'sample')}")
         if run.choices.dry_run:
-            return folder.path, one.carry_out().expected[0].requests == 0
+            return folder.path, generation_run.carry_out().expected[0].requests == 0
         if samples.number_of_samples is None and run.model.llm not in FREE:
-            estimate = one.foreseen()[1]
+            estimate = generation_run.foreseen()[1]
             if estimate.requests:
-                screen.say(_of_default(estimate, one.price))
-        one.carry_out()
+                screen.say(_of_default(estimate, generation_run.price))
+        generation_run.carry_out()
         return folder.path, work.is_complete
 
 
@@ -291,47 +303,50 @@ def _until(
     Returns:
         Whether enough pass, and every sample has a usable answer.
     """
-    wanted_samples, screen, given = samples.until or 0, run.screen, run
+    wanted_samples = samples.until or 0
+    screen = run.screen
+    given = run
     rounds = list(recorded_rounds(folder)) or [Round(0, end=samples.number_of_samples or wanted_samples)]
     count = rounds[-1].end or wanted_samples
-    turn, is_whole = 0, True
+    turn = 0
+    is_whole = True
     while True:
         turn += 1
-        work, one = begin(given, replace(samples, number_of_samples=count, until=None), rounds)
+        work, generation_run = begin(given, replace(samples, number_of_samples=count, until=None), rounds)
         given = replace(run, screen=replace(screen, say=lambda text: _say_warning(text, screen)))
-        one.carry_out()
+        generation_run.carry_out()
         if run.choices.dry_run:
             screen.say(f"this is the first round; further ones follow until {wanted_samples:,} pass")
         if run.choices.dry_run or not folder.data_raw.exists():
             return False
         is_whole = is_whole and not work.has_stopped
-        found = passing(folder, work.graph, work.left_out)
-        screen.say(f"round {turn}: {found.passed:,} of {found.samples:,} samples pass the gates")
-        bare = work.uncovered(found.coverage)
-        if found.passed >= wanted_samples and not bare:
+        gate_result = passing(folder, work.graph, work.left_out)
+        screen.say(f"round {turn}: {gate_result.passed:,} of {gate_result.samples:,} samples pass the gates")
+        bare = work.uncovered(gate_result.coverage)
+        if gate_result.passed >= wanted_samples and not bare:
             reason = ""
             break
-        missing = max(wanted_samples - found.passed, len(bare))
-        rate = max(found.passed / max(1, count), _LOWEST_RATE)
+        missing = max(wanted_samples - gate_result.passed, len(bare))
+        rate = max(gate_result.passed / max(1, count), _LOWEST_RATE)
         if work.has_stopped:
             reason = "the run stopped"
         elif count >= _MOST_SAMPLES * max(wanted_samples, 4 * _FEWEST):
-            reason = f"too few pass ({found.worst})"
-        elif found.passed >= wanted_samples and turn > 1 and bare == work.aims:
+            reason = f"too few pass ({gate_result.worst})"
+        elif gate_result.passed >= wanted_samples and turn > 1 and bare == work.aims:
             reason = "" if samples.cover is None else f"{len(bare):,} {samples.cover} have no passing sample"
         else:
             start, count = count, count + max(_FEWEST, round(missing / rate))
             rounds.append(Round(start, count, bare or None))
             continue
         break
-    folder.update_benchmark(until={"wanted": wanted_samples, "passed": found.passed, "rounds": turn})
-    for line in found.coverage.lines():
+    folder.update_benchmark(until={"wanted": wanted_samples, "passed": gate_result.passed, "rounds": turn})
+    for line in gate_result.coverage.lines():
         screen.say(line)
-    if found.passed < wanted_samples:
-        screen.say(f"{WARNING}{found.passed:,} of {wanted_samples:,} samples pass: {reason}")
+    if gate_result.passed < wanted_samples:
+        screen.say(f"{WARNING}{gate_result.passed:,} of {wanted_samples:,} samples pass: {reason}")
     elif reason:
         screen.say(f"{WARNING}{reason}")
-    return is_whole and found.passed >= wanted_samples and not reason
+    return is_whole and gate_result.passed >= wanted_samples and not reason
 
 
 def _say_warning(text: str, screen: Screen) -> None:
@@ -394,12 +409,12 @@ def play(
         UsageError: There is no graph.
         ToolassayError: The model cannot be reached.
     """
-    place = Path(data_dir) if data_dir is not None else None
-    source = find_file(graph_desc or "graph_desc.json", place)
-    if place is not None and dependency_type is None:
-        dependency_type = DataFolder(place).benchmark.dependency_type
+    data_path = Path(data_dir) if data_dir is not None else None
+    source = find_file(graph_desc or "graph_desc.json", data_path)
+    if data_path is not None and dependency_type is None:
+        dependency_type = DataFolder(data_path).benchmark.dependency_type
     if tool_desc is not None:
-        tool_desc = find_file(tool_desc, place)
+        tool_desc = find_file(tool_desc, data_path)
     elif (beside := DataFolder(source.parent)).graph_desc == source and beside.tool_desc.exists():
         beside.library(say=screen.say)
         tool_desc = beside.tool_desc

@@ -114,18 +114,20 @@ def judge_of(
     gates = rule_gates(background)
 
     async def judge(record: RawSample, carried: Carried | None, ask: Ask | None) -> Judgement:
-        gold, problems = labeller.label(record)
+        gold, reasons = labeller.label(record)
         if gold is None:
-            return Judgement([Problem("plan", problem) for problem in problems])
-        found = [
-            Problem(gate.name, f"{one.reason}{f' ({one.where})' if one.where else ''}", gate.goes_to)
+            return Judgement([Problem("plan", reason) for reason in reasons])
+        problems = [
+            Problem(
+                gate.name, f"{finding.reason}{f' ({finding.where})' if finding.where else ''}", gate.goes_to
+            )
             for gate in gates
             if ask is not None or "request" not in gate.judges
-            for one in gate.check(gold)
-            if level_of([one.state]) != "pass" and (ask is None or not critics or not is_doubt(one))
+            for finding in gate.check(gold)
+            if level_of([finding.state]) != "pass" and (ask is None or not critics or not is_doubt(finding))
         ]
-        if ask is None or not critics or found:
-            return Judgement(found)
+        if ask is None or not critics or problems:
+            return Judgement(problems)
         reviews = dict[str, Any]()
         for critic in critics:
             results = (carried.results, carried.is_simulated) if carried else ((), False)
@@ -133,28 +135,28 @@ def judge_of(
             rubric = await judged(critic, gold, background, ask, evidence)
             if rubric is not None:
                 reviews[critic] = msgspec.to_builtins(rubric)
-                found += [
+                problems += [
                     Problem(name, f'a reviewer says no to "{name}": {rubric.why(name)}', goes_to(name))
                     for name in rubric.failed
                 ]
-        return Judgement(found, reviews)
+        return Judgement(problems, reviews)
 
     return judge
 
 
-def sample_review(judge: Callable[[], Judge], tried: Tried | None = None) -> Review:
+def sample_review(judge: Callable[[], Judge], carry: Tried | None = None) -> Review:
     """A function that says why a sample would not pass: gates, then its execution, then critics.
 
     Args:
         judge: Makes what judges a record.
-        tried: Carries out the plan of what the gates let pass.
+        carry: Carries out the plan of what the gates let pass.
     """
     judge_it = judge()
 
     async def review(sample: Sample, record: RawSample, ask: Ask) -> Judgement:
         carried = None
-        if tried is not None and not (await judge_it(record, None, None)).problems:
-            carried = Carried.of(await ask.once(lambda: tried(sample, record)))
+        if carry is not None and not (await judge_it(record, None, None)).problems:
+            carried = Carried.of(await ask.once(lambda: carry(sample, record)))
             if carried.problems:
                 return Judgement(carried.problems, executed=carried.outcome)
         judgement = await judge_it(record, carried, ask)
@@ -232,7 +234,7 @@ class GenerationWork(Work):
     """A run that writes requests and gold plans for samples of a tool graph to `data_raw.json`.
 
     Attributes:
-        place: The data folder, and the files to copy into it.
+        target_folder: The data folder, and the files to copy into it.
         graph: Of the tools.
         left_out: Tools that the offline writer cannot use, with the reasons.
         settings: Everything that shapes the samples.
@@ -243,7 +245,7 @@ class GenerationWork(Work):
         again: What the same command needs besides to go on in this folder.
     """
 
-    place: WorkFolder
+    target_folder: WorkFolder
     run_settings: RunSettings
     samples: SampleSettings
     writing: WritingSettings
@@ -252,7 +254,7 @@ class GenerationWork(Work):
     count: int
     left_out: Mapping[str, str]
     rounds: tuple[Round, ...]
-    tried: Tried | None
+    carry: Tried | None
     values: Mapping[str, Mapping[str, Sequence[Any]]]
     prompt: BackInstructPrompt | None
     settings: Mapping[str, Any]
@@ -292,7 +294,7 @@ class GenerationWork(Work):
     def hashes(self) -> Mapping[str, str]:
         """Of the tools and the graph, which `prepare` may have copied, and of the prompt."""
         return {
-            **hashes(self.place.folder.tool_desc, self.place.folder.graph_desc),
+            **hashes(self.target_folder.folder.tool_desc, self.target_folder.folder.graph_desc),
             "graph": self.settings["graph_sha256"],
             "prompt": self.settings["prompt_sha256"],
         }
@@ -309,7 +311,7 @@ class GenerationWork(Work):
         sampled = self.sampler.graph.library
         counts: Mapping[Any, int] = coverage.tools if self.samples.cover == "tools" else coverage.edges
         few = [target for target, count in counts.items() if count < self.samples.at_least]
-        named = [(one,) if isinstance(one, str) else one for one in few]
+        named = [(target,) if isinstance(target, str) else target for target in few]
         return tuple(target for target in named if all(name in sampled for name in target))
 
     @property
@@ -327,15 +329,15 @@ class GenerationWork(Work):
 
     def output(self, trial: Trial) -> Path:
         """`data_raw.json` of the data folder."""
-        return self.place.folder.data_raw
+        return self.target_folder.folder.data_raw
 
     def prepare(self) -> None:
         """Create the folder with its graph and tools."""
-        self.place.make(self.graph)
+        self.target_folder.make(self.graph)
 
     def answer(self, run: OpenRun, items: Any, chosen: Iterable[int]) -> int:
         """Request the missing samples; each is appended to `data_raw.json` when it arrives."""
-        folder = self.place.folder
+        folder = self.target_folder.folder
         settings = self.settings
         if self.is_foreign and folder.data_raw.exists():
             self.run_settings.screen.say(f"{folder.data_raw} kept as {keep_dated_copy(folder.data_raw).name}")
@@ -366,7 +368,7 @@ class GenerationWork(Work):
         by_rules = settings["llm"] == "offline" and _writes_by_rules(self.graph)
         if by_rules:
             facts[WRITTEN] = {"by": "rules", "note": BY_RULES}
-        self.place.folder.update_benchmark(*(() if by_rules else (WRITTEN,)), **facts)
+        self.target_folder.folder.update_benchmark(*(() if by_rules else (WRITTEN,)), **facts)
 
     def write(self, output: Path, journal: Journal) -> Written:
         """The number of samples; `answer` has written them."""
@@ -382,11 +384,11 @@ class GenerationWork(Work):
     def report(self, inference: Inference, output: Path, journal_file: Path, screen: Screen) -> None:
         """Report the samples that were written, that are missing, and how to continue."""
         if self._generation is not None:
-            _report(self._generation, self.place.folder, screen, again=self.again)
+            _report(self._generation, self.target_folder.folder, screen, again=self.again)
             report_stop(self._generation.summary, screen, again=self.again)
             if self._rewriting:
                 screen.say(_gain(self._rewriting))
-            if self.place.folder.benchmark.is_by_rules:
+            if self.target_folder.folder.benchmark.is_by_rules:
                 screen.say(f"the set is {BY_RULES}: --llm MODEL")
 
     @property
@@ -402,10 +404,11 @@ class GenerationWork(Work):
         """The work on single samples."""
         writing = self.writing
         graph = self.graph
-        figures = self.place.folder.path.absolute() / "task_graphs"  # a worker has another working directory
+        # A worker has another working directory.
+        figures = self.target_folder.folder.path.absolute() / "task_graphs"
         drawn = partial(_draw, figures) if writing.save_figure else None
         is_structured = bool(self.run_settings.model.structured)
-        seen = read_results(self.place.folder)
+        seen = read_results(self.target_folder.folder)
         judge = partial(judge_of, graph, tuple(writing.critic), self.values, seen)
         shared: dict[str, Any] = {
             "graph": graph,
@@ -416,15 +419,15 @@ class GenerationWork(Work):
             "drawn": drawn,
         }
         if self.prompt is None:
-            return SeedItems(**shared, judge=judge, carry=self.tried, values=self.values, seen=seen)
-        review = partial(sample_review, judge, self.tried) if self.rewrite else None
+            return SeedItems(**shared, judge=judge, carry=self.carry, values=self.values, seen=seen)
+        review = partial(sample_review, judge, self.carry) if self.rewrite else None
         return SampleItems(
             **shared, prompt=self.prompt, check=writing.check, review=review, values=self.values or None
         )
 
 
 def generation_work(
-    place: WorkFolder,
+    target_folder: WorkFolder,
     dependency_type: str | None,
     run: RunSettings,
     samples: SampleSettings,
@@ -432,28 +435,28 @@ def generation_work(
     *,
     is_new: bool,
     rounds: Sequence[Round] = (Round(0),),
-    tried: Tried | None = None,
+    carry: Tried | None = None,
 ) -> GenerationWork:
     """The work of a generation in a data folder, which is read; notices about it are shown.
 
     Args:
-        place: The data folder, and the files to copy into it.
+        target_folder: The data folder, and the files to copy into it.
         dependency_type: Value of `--dependency_type`.
         run: Model, limits and choices.
         samples: Which subgraphs are sampled.
         writing: How requests are written.
         is_new: Whether this start chose the folder's name, so that the same command would create another.
         rounds: Of the samples, with the tools or edges at which each aims with `samples.cover`.
-        tried: Executes a sample's plan and says why it fails; None if plans are not executed.
+        carry: Executes a sample's plan and says why it fails; None if plans are not executed.
 
     Raises:
         UsageError: A file is missing or malformed, or the settings differ from those of the existing samples.
     """
-    folder = place.folder
+    folder = target_folder.folder
     llm = run.model.llm
     screen = run.screen
     values = read_values(folder)
-    graph = place.graph(dependency_type, say=screen.say)
+    graph = target_folder.graph(dependency_type, say=screen.say)
     run_folder = Trial(folder.path, llm).run_folder
     seed = samples.seed
     if seed < 0:
@@ -485,7 +488,7 @@ def generation_work(
     force = run.choices.force
     settings = settings if force else _begun_with(run_folder, settings)
     return GenerationWork(
-        place=place,
+        target_folder=target_folder,
         run_settings=run,
         samples=samples,
         writing=writing,
@@ -494,7 +497,7 @@ def generation_work(
         count=count,
         left_out=left_out,
         rounds=tuple(rounds),
-        tried=tried,
+        carry=carry,
         values=values,
         prompt=prompt,
         settings=settings,

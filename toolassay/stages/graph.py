@@ -54,11 +54,11 @@ def build_graph(
     """
     if data_dir is None and tool_desc is None:
         raise UsageError("no tools given", fix="use --data_dir FOLDER or --tool_desc FILE")
-    place = Path(data_dir) if data_dir is not None else None
-    if place is not None and tool_desc is None:
-        refuse_other_benchmarks(DataFolder(place))
-    source = find_file(tool_desc or "tool_desc.json", place)
-    folder = DataFolder(place or source.parent)
+    data_path = Path(data_dir) if data_dir is not None else None
+    if data_path is not None and tool_desc is None:
+        refuse_other_benchmarks(DataFolder(data_path))
+    source = find_file(tool_desc or "tool_desc.json", data_path)
+    folder = DataFolder(data_path or source.parent)
     if folder.graph_desc.exists() and folder.graph_desc.samefile(source):
         raise UsageError(
             "the tools would be overwritten by their graph", file=source, fix="give another --data_dir"
@@ -229,14 +229,14 @@ def visualize(
     file = path.parent / EDITS
     edits = [edit.to_json() for edit in read_edits(file)] if file.exists() else []
     with screen.progress(f"draw {path}", 2) as advance:
-        made = draw_graph(graph, path.parent)
+        written = draw_graph(graph, path.parent)
         advance()
         try:
             page = path.parent / "graph_desc.html"
-            made.append(write_graph_page(graph, page, edits=edits, folder=str(data_dir)))
+            written.append(write_graph_page(graph, page, edits=edits, folder=str(data_dir)))
         except UsageError as error:
             screen.say(f"{WARNING}no page: {error}")
         advance()
-    for picture in made:
-        screen.show(str(picture))
-    return made
+    for drawn in written:
+        screen.show(str(drawn))
+    return written

@@ -209,16 +209,16 @@ def show_findings(
         rows: Rows before them.
     """
     rows = [*rows]
-    for what, those in findings:
+    for what, notes in findings:
         rows += [
             (
                 what,
-                _literal(one.field),
-                shown(one.reason),
-                f"{tools:,}" if one.tool else "",
-                _literal(one.tool),
+                _literal(note.field),
+                shown(note.reason),
+                f"{tools:,}" if note.tool else "",
+                _literal(note.tool),
             )
-            for one, tools in grouped(those)
+            for note, tools in grouped(notes)
         ]
     if not rows:
         return

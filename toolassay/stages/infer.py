@@ -71,8 +71,8 @@ def infer(
         return _probe(folder, run, own, security, judge)
     if judge:
         raise UsageError("--judge needs --security", fix="add --security true, or omit --judge")
-    place = folder.path / benchmark.place(run, own)
-    return run_trials(lambda number: benchmark.work(folder, run, own, number), place, run)
+    predictions = folder.path / benchmark.place(run, own)
+    return run_trials(lambda number: benchmark.work(folder, run, own, number), predictions, run)
 
 
 def _probe(
@@ -90,7 +90,7 @@ def _probe(
     )
     if isinstance(security, str):
         if security not in benchmark.options.security_modes:
-            having = [one.about.title for one in benchmarks() if security in one.options.security_modes]
+            having = [other.about.title for other in benchmarks() if security in other.options.security_modes]
             raise UsageError(
                 f"--security {security} is for a folder of {' or '.join(having) or 'another benchmark'}",
                 fix="write --security true",

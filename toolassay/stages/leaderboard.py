@@ -105,8 +105,8 @@ class ScoredFolder:
     @property
     def models(self) -> list[str]:
         """Names of the models with metrics or predictions."""
-        places = [place for place in (self.metrics, self.predictions) if place is not None]
-        stems = {file.stem for place in places for file in place.glob("*.json")}
+        folders = [folder for folder in (self.metrics, self.predictions) if folder is not None]
+        stems = {file.stem for folder in folders for file in folder.glob("*.json")}
         return sorted(map(self.model, stems))
 
     def model(self, stem: str) -> str:
@@ -183,8 +183,8 @@ class ScoredFolder:
         yield from changed_parts(parts, now)
         is_of_all = parts.get("mode") == STRICT_MODE
         scored = parts["trials"].partition("-")[0] if is_of_all and "trials" in parts else "1"
-        if (made := len(self.trials(model))) > int(scored):
-            yield f"trials ({scored} of {made})", "its prediction folder"
+        if (existing := len(self.trials(model))) > int(scored):
+            yield f"trials ({scored} of {existing})", "its prediction folder"
 
     @cached_property
     def usage(self) -> Mapping[str, Mapping[str, ItemUsage]]:
@@ -249,8 +249,8 @@ class ScoredFolder:
             UsageError: A file of items is malformed, or the models have no score in common.
         """
         contenders = list(self.contenders.values())
-        places = in_order(contenders, choose_score(self.ranked_by, contenders))
-        return {place.name: number for number, place in enumerate(places)}
+        ranking = in_order(contenders, choose_score(self.ranked_by, contenders))
+        return {ranked_model.name: number for number, ranked_model in enumerate(ranking)}
 
 
 def ways_of(folder: DataFolder) -> Table | None:
@@ -258,14 +258,14 @@ def ways_of(folder: DataFolder) -> Table | None:
 
     Where the predictions of one folder were executed, outcomes decide in all of them.
     """
-    found: list[tuple[str, Axes]] = []
+    named_runs: list[tuple[str, Axes]] = []
     for predictions in sorted(path for path in folder.path.glob("predictions*") if path.is_dir()):
-        place = ScoredFolder.at(folder.path, predictions.name, None)
-        for model in place.models if place.metrics.is_dir() else ():
+        scored_folder = ScoredFolder.at(folder.path, predictions.name, None)
+        for model in scored_folder.models if scored_folder.metrics.is_dir() else ():
             with suppress(UsageError):
-                found.append((predictions.name, place.read(model)))
-    runs = by_outcome([run for _, run in found])
-    return ways_table([(name, run) for (name, _), run in zip(found, runs, strict=True)])
+                named_runs.append((predictions.name, scored_folder.read(model)))
+    runs = by_outcome([run for _, run in named_runs])
+    return ways_table([(name, run) for (name, _), run in zip(named_runs, runs, strict=True)])
 
 
 def data_title(folder: DataFolder, name: str) -> str:
@@ -332,19 +332,19 @@ def _parts_of(group: str) -> ScoreGroup:
     return ScoreGroup(*group.partition("_")[::2])
 
 
-def _entry(place: ScoredFolder, file: Path, group: str) -> _Entry:
+def _entry(scored_folder: ScoredFolder, file: Path, group: str) -> _Entry:
     """The scores in a metrics file.
 
     Raises:
         UsageError: The file is malformed, or has no such group.
     """
-    standing = standing_of(file, group, place.benchmark.scores.standing)
-    name = place.model(file.stem)
+    standing = standing_of(file, group, scored_folder.benchmark.scores.standing)
+    name = scored_folder.model(file.stem)
     axes: Axes | None = None
     with suppress(UsageError):  # a file of the published evaluator has no axes
-        axes = place.read(name)
+        axes = scored_folder.read(name)
     outcomes = outcomes_of(items_path(file), _parts_of(group))
-    mark = mark_of(recorded_model(place.predictions, file.stem), standing.parts)
+    mark = mark_of(recorded_model(scored_folder.predictions, file.stem), standing.parts)
     return _Entry(name, standing, axes, outcomes, mark)
 
 
@@ -367,31 +367,34 @@ def leaderboard(
     Raises:
         UsageError: There are no metrics, or the group, column or domain is unknown.
     """
-    place = ScoredFolder.at(data_dir, prediction_dir, metrics_dir)
+    scored_folder = ScoredFolder.at(data_dir, prediction_dir, metrics_dir)
     group = settings.group
     sort_by = settings.sort_by
     published = settings.published
-    scores, title = place.benchmark.scores, place.benchmark.about.title
+    scores = scored_folder.benchmark.scores
+    title = scored_folder.benchmark.about.title
     others: Mapping[str, Mapping[str, float]] = {}
     if settings.with_published or published:
         if scores.published is None:
             raise UsageError(f"{title} has no published rows", fix="omit --with_published")
-        others = scores.published(place.folder, published)
-    files = sorted(place.metrics.glob("*.json")) if place.metrics.is_dir() else []
+        others = scores.published(scored_folder.folder, published)
+    files = sorted(scored_folder.metrics.glob("*.json")) if scored_folder.metrics.is_dir() else []
     if not files:
-        raise UsageError("holds no metrics", file=place.metrics, fix=_where_metrics_are(place.folder.path))
+        raise UsageError(
+            "holds no metrics", file=scored_folder.metrics, fix=_where_metrics_are(scored_folder.folder.path)
+        )
     remarks: list[str] = []
     entries: list[_Entry] = []
     for file in files:
         try:
-            entry = _entry(place, file, group)
+            entry = _entry(scored_folder, file, group)
         except UsageError as error:
             remarks.append(f"left out: {error}")
             continue
         entries.append(entry)
-        remarks += _remarks(place, entry)
+        remarks += _remarks(scored_folder, entry)
     if not entries:
-        raise UsageError(f"no model to show: {'; '.join(remarks)}", file=place.metrics)
+        raise UsageError(f"no model to show: {'; '.join(remarks)}", file=scored_folder.metrics)
     standings = {entry.name: entry.standing for entry in entries}
     outcomes = {entry.name: entry.outcomes for entry in entries if entry.outcomes is not None}
     models = {entry.name: list(entry.rows(settings.mode)) for entry in entries}
@@ -417,12 +420,12 @@ def leaderboard(
     if not sort_by and len(entries) > 1:
         runs = [entry.axes for entry in entries if entry.axes is not None]
         with suppress(UsageError):  # not all models can be ranked together
-            ranking = replace(place.having(runs), group=_parts_of(group)).positions()
+            ranking = replace(scored_folder.having(runs), group=_parts_of(group)).positions()
     rows_in_order = ordered_rows([*models.values()], sort_by or column, ranking)
     remarks += _signature(standings)
-    remarks += [f"the data set is {BY_RULES}"] if place.folder.benchmark.is_by_rules else []
-    ways = ways_of(place.folder)
-    return Board(f"{place.name}: {group}", rows_in_order, headings, scores.caption, remarks, ways)
+    remarks += [f"the data set is {BY_RULES}"] if scored_folder.folder.benchmark.is_by_rules else []
+    ways = ways_of(scored_folder.folder)
+    return Board(f"{scored_folder.name}: {group}", rows_in_order, headings, scores.caption, remarks, ways)
 
 
 def format_of(path: Path) -> str:
@@ -434,10 +437,10 @@ def format_of(path: Path) -> str:
     >>> format_of(Path("board.tex"))
     'latex'
     """
-    if (found := _SUFFIXES.get(path.suffix.lower())) is None:
+    if (output_format := _SUFFIXES.get(path.suffix.lower())) is None:
         fix = "use .md, .csv, .tex or .txt, or add --format"
         raise UsageError("has an unknown suffix", file=path, fix=fix)
-    return found
+    return output_format
 
 
 def keep_leaderboard(data_dir: str | Path, prediction_dir: str | Path, metrics: Path) -> Path | None:
@@ -452,11 +455,11 @@ def keep_leaderboard(data_dir: str | Path, prediction_dir: str | Path, metrics: 
     return metrics / FILE
 
 
-def _judged(row: LeaderboardRow, found: Outcomes | None) -> LeaderboardRow:
+def _judged(row: LeaderboardRow, outcomes: Outcomes | None) -> LeaderboardRow:
     """A strict row with its outcomes, in percent."""
-    if row.kind != "strict" or found is None or found.problem:
+    if row.kind != "strict" or outcomes is None or outcomes.problem:
         return row
-    judged = dict(zip(_OUTCOMES, map(in_percent, (found.right, found.harm)), strict=True))
+    judged = dict(zip(_OUTCOMES, map(in_percent, (outcomes.right, outcomes.harm)), strict=True))
     return replace(row, counted=structs.replace(row.counted, scores={**judged, **row.counted.scores}))
 
 
@@ -475,15 +478,15 @@ def _not_ranked(standings: Mapping[str, Standing], outcomes: Mapping[str, Outcom
             yield f"{name}: {outcomes[name].note}"
 
 
-def _remarks(place: ScoredFolder, entry: _Entry) -> Iterator[str]:
+def _remarks(scored_folder: ScoredFolder, entry: _Entry) -> Iterator[str]:
     """What a reader must know of the scores of a model."""
     name = entry.name
     standing = entry.standing
     axes = entry.axes
-    if place.predictions is not None:
+    if scored_folder.predictions is not None:
         if standing.strict is None:
             yield f"{name} has no strict scores: evaluate it again"
-        for changed, what in place.changed_since(name, standing.parts):
+        for changed, what in scored_folder.changed_since(name, standing.parts):
             yield f"warning: {name} was scored with other {changed} than {what} has: evaluate it again"
     if standing.strict is not None and standing.strict.asked:
         why = f" ({standing.excluded})" if standing.excluded else ""

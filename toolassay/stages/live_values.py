@@ -71,8 +71,8 @@ def read_values(folder: DataFolder) -> dict[str, dict[str, list[Any]]]:
         UsageError: It is no JSON.
     """
     path = folder.path / VALUES
-    found = read_json(path) if path.is_file() else {}
-    tools = found.items() if isinstance(found, dict) else ()
+    recorded = read_json(path) if path.is_file() else {}
+    tools = recorded.items() if isinstance(recorded, dict) else ()
     return {
         tool: {name: values for name, values in arguments.items() if isinstance(values, list)}
         for tool, arguments in tools
@@ -110,8 +110,8 @@ class Collected(msgspec.Struct):
     @classmethod
     def of(cls, folder: DataFolder) -> Collected:
         """That of a folder; empty without a collection."""
-        found = folder.benchmark.values_from or {}
-        return record_of(found, cls, file=folder.benchmark_file, fix="delete 'values_from'")
+        recorded = folder.benchmark.values_from or {}
+        return record_of(recorded, cls, file=folder.benchmark_file, fix="delete 'values_from'")
 
 
 def collect_values(
@@ -146,9 +146,9 @@ def collect_values(
             file=folder.path,
             fix="import them with toolassay import",
         )
-    with temporary_folder() as place:
+    with temporary_folder() as temporary:
         # Schemas and links are worked out in a copy: only a collection that ends changes the folder.
-        draft = _draft(folder, place)
+        draft = _draft(folder, temporary)
         try:
             observation, context = run_coroutine(
                 interruptible(_collected(folder, draft, library, live, seed, screen))
@@ -184,14 +184,14 @@ def collect_values(
     _report(observation, library, folder.path / VALUES, screen)
 
 
-def _draft(folder: DataFolder, place: Path) -> DataFolder:
+def _draft(folder: DataFolder, draft_folder: Path) -> DataFolder:
     """A folder with what the graph is derived from: tools, recorded calls, edits and reviews of links."""
     for name in _NEEDED:
         if (folder.path / name).is_file():
-            shutil.copy2(folder.path / name, place)
+            shutil.copy2(folder.path / name, draft_folder)
     if (folder.path / REVIEWS).is_dir():
-        (place / REVIEWS).symlink_to((folder.path / REVIEWS).resolve(), target_is_directory=True)
-    return DataFolder(place)
+        (draft_folder / REVIEWS).symlink_to((folder.path / REVIEWS).resolve(), target_is_directory=True)
+    return DataFolder(draft_folder)
 
 
 def _hand_over(draft: DataFolder, folder: DataFolder) -> None:
@@ -328,8 +328,8 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
     context = ExecutionContext(folder, library, live.limits, live.allow_tools, seed)
     options = live.options if live.options is not None else executor.options()
     with (
-        temporary_folder() as place,
-        Journal(place / JOURNAL) as journal,
+        temporary_folder() as temporary,
+        Journal(temporary / JOURNAL) as journal,
         start_blocking_portal() as portal,
         portal.wrap_async_context_manager(executor.open(context, options)) as opened,
     ):
@@ -365,8 +365,10 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
             if execution.outcome == "failed":
                 words = f"the plan was executed and failed: {execution.reason}"
                 return Carried("failed", [Problem("execution", words)], texts)
-            found = [Problem("execution", text) for text in pointless(execution, reads, collected.changing)]
-            return Carried(execution.outcome, found, texts)
+            problems = [
+                Problem("execution", text) for text in pointless(execution, reads, collected.changing)
+            ]
+            return Carried(execution.outcome, problems, texts)
 
         yield review
 

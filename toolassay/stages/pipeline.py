@@ -114,12 +114,13 @@ def pipeline(
     if samples.number_of_samples is None and samples.cover is None:
         samples = replace(samples, number_of_samples=samples.until or _SAMPLES)
     step = _Steps(screen, 4 + 2 * len(llm))
-    folder, place = f"--data_dir {shlex.quote(str(data_dir))}", DataFolder(Path(data_dir))
-    _check_tools(place, tool_desc)
-    step.command("graph", folder, f"--tool_desc {shlex.quote(str(tool_desc))}" if tool_desc else "")
-    if not _has_graph(place, dependency_type, screen):
+    data_dir_flag = f"--data_dir {shlex.quote(str(data_dir))}"
+    folder = DataFolder(Path(data_dir))
+    _check_tools(folder, tool_desc)
+    step.command("graph", data_dir_flag, f"--tool_desc {shlex.quote(str(tool_desc))}" if tool_desc else "")
+    if not _has_graph(folder, dependency_type, screen):
         build_graph(data_dir, tool_desc=tool_desc, dependency_type=dependency_type, screen=screen)
-    step.command("visualize", folder)
+    step.command("visualize", data_dir_flag)
     try:
         visualize(data_dir, screen=screen)
     except UsageError as error:  # thousands of tools
@@ -146,7 +147,7 @@ def pipeline(
     elif rewrite is None:
         rewrite = _REWRITES
     again = _flags(llm=generator, check="true", rewrite=rewrite)
-    step.command("generate", folder, again, sampling, flags)
+    step.command("generate", data_dir_flag, again, sampling, flags)
     writer = replace(GENERATOR, llm=generator, options=options)
     _, complete = generate(
         data_dir,
@@ -158,7 +159,7 @@ def pipeline(
         screen=screen,
     )
     _require_samples(data_dir, generator)
-    step.command("release", folder, "--critic " + " --critic ".join(critic) if critic else "")
+    step.command("release", data_dir_flag, "--critic " + " --critic ".join(critic) if critic else "")
     released = release(
         data_dir,
         critic=critic,
@@ -267,19 +268,19 @@ def _has_graph(folder: DataFolder, dependency_type: str | None, screen: Screen) 
 
 def files_of(data_dir: str | Path, llm: Sequence[str]) -> list[tuple[str, str]]:
     """The output files as pairs (description, path)."""
-    place = Path(data_dir)
+    folder = Path(data_dir)
     pictures = [
         ("the tool graph to explore", "graph_desc.html"),
         ("the tool graph as a picture", "graph_desc.png"),
     ]
     rows = [
-        *((what, path) for what, path in pictures if (place / path).exists()),
+        *((what, path) for what, path in pictures if (folder / path).exists()),
         ("requests that pass the gates", "data.json"),
         ("what the gates found", "funnel.md"),
         *((f"plans of {name}", f"predictions/{safe_name(name)}.json") for name in llm),
         *((f"scores of {name}", f"metrics/{safe_name(name)}.json") for name in llm),
     ]
-    return [(what, str(place / path)) for what, path in rows]
+    return [(what, str(folder / path)) for what, path in rows]
 
 
 CARD = "CARD.md"
@@ -396,11 +397,11 @@ def make_set(
         step("split")
         split(folder.path, screen=screen, force=True)
     known = read_calibrations(map(Path, calibration))
-    made = _counted(DataFolder(folder.path), released, wanted, list(known.values()))
-    text = _card(made, llm, released.funnel.get("critics", {}).values())
+    made_set = _counted(DataFolder(folder.path), released, wanted, list(known.values()))
+    text = _card(made_set, llm, released.funnel.get("critics", {}).values())
     write_text(folder.path / CARD, text)
     screen.show(text)
-    return made
+    return made_set
 
 
 def _import(folder: DataFolder, live: LiveSettings, screen: Screen) -> None:
@@ -412,9 +413,9 @@ def _import(folder: DataFolder, live: LiveSettings, screen: Screen) -> None:
     server = getattr(live.options, "server", "") if live.executor == "mcp" else ""
     if not server:
         raise UsageError("has no tools", file=folder.path, fix="run toolassay import first")
-    with temporary_folder() as place:
+    with temporary_folder() as temporary:
         if live.options.workspace:
-            copy = place / "workspace"
+            copy = temporary / "workspace"
             shutil.copytree(live.options.workspace, copy)
             server = server.replace(PLACEHOLDER, str(copy))
         options = importer_named("mcp").options(header=live.options.header)
@@ -426,16 +427,20 @@ def _counted(
 ) -> MadeSet:
     lines = [line for _, line in read_json_lines(folder.path / "statistics.json") if isinstance(line, dict)]
     ended = next(line for line in reversed(lines) if line.get("event") == "ended")
-    coverage, passed = released.funnel["coverage"], released.levels["pass"]
-    declined, used = len(ended["declined"]), ended["used"]
-    checked = read_gates(folder.path / GATES)
-    ran = {one.id for one in checked if one.level == "pass" and one.gates.get(ExecutionGate.name) == "pass"}
+    coverage = released.funnel["coverage"]
+    passed = released.levels["pass"]
+    used = ended["used"]
+    ran = {
+        sample.id
+        for sample in read_gates(folder.path / GATES)
+        if sample.level == "pass" and sample.gates.get(ExecutionGate.name) == "pass"
+    }
     executions = read_executions(folder.path / EXECUTIONS)
     simulated = sum(execution.id in ran and execution.executor == SIMULATOR for execution in executions)
     rounds = recorded_rounds(folder)
     return MadeSet(
         rounds[-1].end or 0,
-        declined,
+        len(ended["declined"]),
         ended["samples"],
         passed,
         len(ran),
@@ -468,21 +473,28 @@ def publishable(calibrations: Sequence[Calibration]) -> Interval | None:
     return min(shares, key=lambda share: share.low or 0, default=None)
 
 
-def _card(made: MadeSet, llm: str, critics: Collection[str]) -> str:
-    share = made.publishable
+def _card(made_set: MadeSet, llm: str, critics: Collection[str]) -> str:
+    share = made_set.publishable
     shown = "unknown" if share is None else f"{share.value:.0%} [{share.low:.0%}, {share.high:.0%}]"
-    money = "unknown" if made.cost_usd is None else f"${made.cost_usd:.2f}"
-    ran = {"ran on the server": made.ran - made.simulated, "ran in the simulation": made.simulated}
+    money = "unknown" if made_set.cost_usd is None else f"${made_set.cost_usd:.2f}"
+    ran = {
+        "ran on the server": made_set.ran - made_set.simulated,
+        "ran in the simulation": made_set.simulated,
+    }
     rows = [
-        ("asked", made.asked),
-        ("declined by the writer", made.declined),
-        ("written", made.written),
-        ("passed: the set", made.passed),
-        *((where, f"{count} of {made.passed}") for where, count in ran.items() if count or not made.ran),
-        ("tools in the set", "{} of {}".format(*made.tools)),
-        ("links in the set", "{} of {}".format(*made.links)),
+        ("asked", made_set.asked),
+        ("declined by the writer", made_set.declined),
+        ("written", made_set.written),
+        ("passed: the set", made_set.passed),
+        *(
+            (where, f"{count} of {made_set.passed}")
+            for where, count in ran.items()
+            if count or not made_set.ran
+        ),
+        ("tools in the set", "{} of {}".format(*made_set.tools)),
+        ("links in the set", "{} of {}".format(*made_set.links)),
         ("publishable", shown),
-        ("requests to models, to write and judge", made.requests),
+        ("requests to models, to write and judge", made_set.requests),
         ("cost", money),
     ]
     table = Table(("", "samples"), [(name, str(value)) for name, value in rows], "lr").markdown()

@@ -97,18 +97,18 @@ def data_summary(folder: DataFolder) -> dict[str, Any] | None:
         graph = folder.graph(folder.benchmark.dependency_type) if folder.graph_desc.exists() else None
         library = graph.library if graph is not None else folder.library()
         parts = (VarietyPart([gold]) for gold in golds())
-        found = measure_variety(parts, library=library, graph=graph, sample=300)
+        variety = measure_variety(parts, library=library, graph=graph, sample=300)
         funnel = read_funnel(folder.path / FUNNEL)
     except UsageError:
         return None
     return {
-        "requests": found["requests"],
-        "sizes": found["sizes"],
-        "tools": found["tools"],
-        "links": found["links"],
-        "repeats": found["repeats"],
-        "nearest": found["likeness"].get("nearest"),
-        "wording": found["wording"],
+        "requests": variety["requests"],
+        "sizes": variety["sizes"],
+        "tools": variety["tools"],
+        "links": variety["links"],
+        "repeats": variety["repeats"],
+        "nearest": variety["likeness"].get("nearest"),
+        "wording": variety["wording"],
         "funnel": None if funnel is None else msgspec.to_builtins(funnel.funnel),
         "graph": _drawn(graph, used) if graph is not None else None,
     }
@@ -169,16 +169,16 @@ def _verdict_of_all(folders: Sequence[ScoredFolder], seed: int) -> Verdict:
         parts = [scored_folder.contenders[model] for scored_folder in folders]
         tables = [
             replace(table, metrics=(name,), scores=table.columns([score]))
-            for one, score in zip(parts, scores, strict=True)
-            for table in one.tables
+            for contender, score in zip(parts, scores, strict=True)
+            for table in contender.tables
         ]
         is_complete = all(part.is_complete for part in parts)
         contenders.append(Contender(model, tables, parts[0].is_ranked, is_complete, parts[0].harm))
-    places = rank(contenders, name, seed=seed)
-    said = sentences(places, {}, noun="item", measure="of all items are right")
-    if sum(place.rank is not None for place in places) == 1:
-        said = [f"Only {places[0].name} was run on every data folder."]
-    return Verdict(name, places, said)
+    ranking = rank(contenders, name, seed=seed)
+    verdict_sentences = sentences(ranking, {}, noun="item", measure="of all items are right")
+    if sum(ranked_model.rank is not None for ranked_model in ranking) == 1:
+        verdict_sentences = [f"Only {ranking[0].name} was run on every data folder."]
+    return Verdict(name, ranking, verdict_sentences)
 
 
 def _folder_report(
@@ -186,21 +186,21 @@ def _folder_report(
 ) -> FolderReport:
     contenders = list(folder.contenders.values())
     score = choose_score(folder.ranked_by, contenders)
-    places = rank(contenders, score, seed=seed)
-    by_model = {place.name: place for place in places}
+    ranking = rank(contenders, score, seed=seed)
+    by_model = {ranked_model.name: ranked_model for ranked_model in ranking}
     tools = folder.folder.library() if folder.folder.tool_desc.is_file() else None
     reports = []
     for run in folder.runs:
         used = list(folder.all_usage(run.model))
         measured = quantities(
             run,
-            [one.seconds for one in used if one.is_answered and one.seconds is not None],
-            [one.dollars for one in used if one.dollars is not None],
+            [usage.seconds for usage in used if usage.is_answered and usage.seconds is not None],
+            [usage.dollars for usage in used if usage.dollars is not None],
         )
         items = page.models[run.model]
-        for one in requirements:
-            if one.tool:
-                measured[one.quantity] = calls_of(one.tool, items.calls, items.runs, tools)
+        for requirement in requirements:
+            if requirement.tool:
+                measured[requirement.quantity] = calls_of(requirement.tool, items.calls, items.runs, tools)
         # Without its tools, the scores are not those of the model.
         nothing = Measured(NOTHING, 0, TOOLS_MISSING.note) if run.mark == TOOLS_MISSING else None
         checks = [
@@ -208,20 +208,24 @@ def _folder_report(
             for requirement in requirements
             if not run.is_baseline
         ]
-        warnings = list(_warnings(folder, run, places))
-        place = by_model.get(run.model)
-        reports.append(ModelReport(run, place, measured, checks, warnings, items.harmful_tools))
-    order = {place.name: number for number, place in enumerate(places)}
-    reports.sort(key=lambda one: (one.axes.is_baseline, order.get(one.name, len(order))))
+        warnings = list(_warnings(folder, run, ranking))
+        ranked_model = by_model.get(run.model)
+        reports.append(ModelReport(run, ranked_model, measured, checks, warnings, items.harmful_tools))
+    order = {ranked_model.name: number for number, ranked_model in enumerate(ranking)}
+    reports.sort(key=lambda report: (report.axes.is_baseline, order.get(report.name, len(order))))
     noun = folder.benchmark.about.item
     measure = f"of the {noun}s {'have the right outcome' if folder.is_executed else 'are right'}"
     instead = "" if score == folder.ranked_by[0] else score.replace("_f1", " F1").replace("_", " ")
     if instead:
         measure = f"mean {instead} (no {noun} is entirely right)"
-    said = sentences(places, {report.name: report for report in reports}, noun=noun, measure=measure)
-    if not places:
-        said = ["No model has a file of items: run toolassay evaluate."]
-    verdict = Verdict(score, places, [*said, *_basis(folder)], instead, is_by_outcome=folder.is_executed)
+    verdict_sentences = sentences(
+        ranking, {report.name: report for report in reports}, noun=noun, measure=measure
+    )
+    if not ranking:
+        verdict_sentences = ["No model has a file of items: run toolassay evaluate."]
+    verdict = Verdict(
+        score, ranking, [*verdict_sentences, *_basis(folder)], instead, is_by_outcome=folder.is_executed
+    )
     ways = ways_of(folder.folder)
     return FolderReport(folder.name, folder.title, noun, verdict, reports, ways=ways)
 
@@ -249,7 +253,7 @@ def _basis(folder: ScoredFolder) -> Iterator[str]:
         yield f"{requests:,} of {items:,} {noun}s count: the other gold plans did not run."
 
 
-def _warnings(folder: ScoredFolder, run: Axes, places: Sequence[Place]) -> Iterator[str]:
+def _warnings(folder: ScoredFolder, run: Axes, ranking: Sequence[Place]) -> Iterator[str]:
     if run.mark is not None and not run.is_baseline:
         yield run.mark.note
     if "accuracy" in run.notes:
@@ -264,7 +268,7 @@ def _warnings(folder: ScoredFolder, run: Axes, places: Sequence[Place]) -> Itera
         yield line.removeprefix("warning: ")
     for what, file in folder.changed_since(run.model, read_signature(run.signature)):
         yield f"it was scored with other {what} than {file} has: evaluate it again"
-    if places and (leader := places[0].name) != run.model:
+    if ranking and (leader := ranking[0].name) != run.model:
         best = ScoredModel(leader, folder.items_file(leader))
         for line in differing_settings({leader: best.signature, run.model: own.signature}):
             yield line.removeprefix("warning: ")
@@ -288,7 +292,7 @@ def regressions(folder: ScoredFolder, page: FolderPage, baseline: str, *, seed: 
     attacks = security_of(groups.get(OVERALL_GROUP, MetricsGroup()).numbers.get(SECURITY), {})
     is_by_outcome = folder.is_executed or OUTCOMES[0] in before.metrics
     scores = OUTCOMES if is_by_outcome else (*folder.ranked_by, folder.harm)
-    found = []
+    all_regressions = []
     for run in folder.runs:
         own = ScoredModel(run.model, folder.items_file(run.model))
         if run.is_baseline or (own.items.is_file() and own.items.samefile(base.items)):
@@ -300,26 +304,33 @@ def regressions(folder: ScoredFolder, page: FolderPage, baseline: str, *, seed: 
         note = ""
         if wanted := [score for score in scores if score in names]:
             files = [ScoredModel(base_name, base.items), own]
-            made = compare_models(files, group=ALL_ITEMS, metrics=wanted, seed=seed)
-            compared = made.models[0].scores
-            note = made.models[0].basis
-        resisted = [(one.score, one.n) if one else (NOTHING, 0) for one in (attacks, run.security)]
+            comparison = compare_models(files, group=ALL_ITEMS, metrics=wanted, seed=seed)
+            compared = comparison.models[0].scores
+            note = comparison.models[0].basis
+        resisted = [
+            (security_score.score, security_score.n) if security_score else (NOTHING, 0)
+            for security_score in (attacks, run.security)
+        ]
         gap, p = compare_shares(*resisted[0], *resisted[1])
         *by_score, p = holm([*(score_comparison.p for score_comparison in compared), p])
         tested = zip(compared, by_score, strict=True)
-        results = [(one.metric, one.difference, p, one.n) for one, p in tested if one.n]
+        results = [
+            (score_comparison.metric, score_comparison.difference, p, score_comparison.n)
+            for score_comparison, p in tested
+            if score_comparison.n
+        ]
         results = results or [(scores[0], NOTHING, None, 0)]
         results += [("attacks_resisted", gap, p, resisted[1][1])] if attacks else []
         confused = _confused_since(folder, page, run.model, base)
-        found += [
-            Regression(run.model, base_name, score, *difference, p, n, () if place else confused, note)
-            for place, (score, difference, p, n) in enumerate(results)
+        all_regressions += [
+            Regression(run.model, base_name, score, *difference, p, n, () if position else confused, note)
+            for position, (score, difference, p, n) in enumerate(results)
         ]
-    if not found:
+    if not all_regressions:
         raise UsageError(
             f"there is nothing to compare with the baseline {baseline}", fix="name a model with --llm"
         )
-    return found
+    return all_regressions
 
 
 def _confused_since(
@@ -342,7 +353,7 @@ def _confused_since(
     # With another number of trials, how often in one of them is compared.
     times = len(folder.trials(model)) / len(trials)
     more = [(*pair, before[pair], n) for pair, n in now.items() if n > before[pair] * times]
-    return sorted(more, key=lambda one: (one[2] * times - one[3], one))[:_CONFUSIONS]
+    return sorted(more, key=lambda confusion: (confusion[2] * times - confusion[3], confusion))[:_CONFUSIONS]
 
 
 TABLE, NUMBERS, PAGE, DECISION = "axes.csv", "axes.json", "index.html", "report.json"
@@ -441,7 +452,8 @@ def build_report(
             for _ in folder.runs:
                 advance()
     reports = [
-        _folder_report(one, page, requirements, seed) for one, page in zip(folders, contents, strict=True)
+        _folder_report(folder, page, requirements, seed)
+        for folder, page in zip(folders, contents, strict=True)
     ]
     verdict = reports[0].verdict if len(reports) == 1 else _verdict_of_all(folders, seed)
     decision = Decision(reports, verdict, bool(requirements), warnings=remarks, undecided=settings.undecided)
@@ -458,11 +470,11 @@ def build_report(
             report,
             folder.runs[0].about,
             content.summary(report, folder.harm) | {"data": data_summary(folder.folder)},
-            content.chunks([one.name for one in report.models]),
+            content.chunks([model.name for model in report.models]),
         )
         for report, folder, content in zip(decision.folders, folders, contents, strict=True)
     ]
-    ranked = [one.axes for reports in decision.models.values() for one in reports.values()]
+    ranked = [report.axes for reports in decision.models.values() for report in reports.values()]
     return AxesReport(ranked, missing, notes, decision, pages)
 
 
@@ -477,39 +489,47 @@ def _scored_folders(
     given = [data_dir] if isinstance(data_dir, str | Path) else list(data_dir)
     llm = settings.llm
     wanted = [llm] if isinstance(llm, str) else list(dict.fromkeys(llm))
-    found = [
-        place for folder in dict.fromkeys(map(Path, given)) for place in _places(folder, wanted, settings)
+    scored = [
+        scored_folder
+        for folder in dict.fromkeys(map(Path, given))
+        for scored_folder in _folders_to_report(folder, wanted, settings)
     ]
-    names = Counter(place.name for place, _ in found)
-    places = [
-        place if names[place.name] == 1 else replace(place, name=place.folder.path.as_posix())
-        for place, _ in found
+    names = Counter(scored_folder.name for scored_folder, _ in scored)
+    scored_folders = [
+        scored_folder
+        if names[scored_folder.name] == 1
+        else replace(scored_folder, name=scored_folder.folder.path.as_posix())
+        for scored_folder, _ in scored
     ]
-    by_place = [models for _, models in found]
-    known_models = dict.fromkeys(model for models in by_place for model in models)
+    models_by_folder = [models for _, models in scored]
+    known_models = dict.fromkeys(model for models in models_by_folder for model in models)
     # Built-in programs are not ranked and come last.
     models = sorted(known_models, key=lambda model: (model in BUILT_IN, model in BASELINES))
     folders: list[ScoredFolder] = []
     missing: list[str] = []
     notes: list[str] = []
-    for place, known in zip(places, by_place, strict=True):
+    for scored_folder, known in zip(scored_folders, models_by_folder, strict=True):
         runs = []
         if not known:
             example = next(iter(models), "NAME")
-            missing.append(f"{place.given}: no metrics of any model. Fix: {place.fix(example)}")
+            missing.append(
+                f"{scored_folder.given}: no metrics of any model. Fix: {scored_folder.fix(example)}"
+            )
         for model in models if known else ():
             try:
                 if model in known:
-                    runs.append(place.read(model))
+                    runs.append(scored_folder.read(model))
                 else:
-                    notes.append(f"{place.given}: {model} was not run there. Fix: {place.fix(model)}")
+                    notes.append(
+                        f"{scored_folder.given}: {model} was not run there. Fix: {scored_folder.fix(model)}"
+                    )
             except UsageError as error:
                 missing.append(str(error))
         if runs:
-            folders.append(place.having(runs))
+            folders.append(scored_folder.having(runs))
     if not folders and not models:
         raise UsageError(
-            f"no metrics in {', '.join(str(place.metrics) for place in places)}",
+            f"no metrics in {', '.join(str(scored_folder.metrics) for scored_folder in scored_folders)}",
             fix=f"make them with {as_called('infer')} and {as_called('evaluate')}",
         )
     if not folders:
@@ -517,16 +537,24 @@ def _scored_folders(
     for name in dict.fromkeys(folder.benchmark.name for folder in folders):
         alike = [folder for folder in folders if folder.benchmark.name == name]
         check_editions(
-            {f"{one.name}/{run.model}": read_signature(run.signature) for one in alike for run in one.runs}
+            {
+                f"{folder.name}/{run.model}": read_signature(run.signature)
+                for folder in alike
+                for run in folder.runs
+            }
         )
-    notes += [f"{place.given}: {BY_RULES}." for place in places if place.folder.benchmark.is_by_rules]
-    for place in places:
-        if funnel := read_funnel(place.folder.path / FUNNEL):
-            notes += [f"{place.given}: {line}." for line in funnel.critics.values()]
+    notes += [
+        f"{scored_folder.given}: {BY_RULES}."
+        for scored_folder in scored_folders
+        if scored_folder.folder.benchmark.is_by_rules
+    ]
+    for scored_folder in scored_folders:
+        if funnel := read_funnel(scored_folder.folder.path / FUNNEL):
+            notes += [f"{scored_folder.given}: {line}." for line in funnel.critics.values()]
     return folders, missing, notes
 
 
-def _places(
+def _folders_to_report(
     data_dir: Path, wanted: Sequence[str], settings: ReportSettings
 ) -> Iterator[tuple[ScoredFolder, Sequence[str]]]:
     """A data folder with the models to report, once for each prediction folder that has some of them.
@@ -550,8 +578,8 @@ def _places(
     if here:
         yield given, here
     for home, models in elsewhere.items():
-        place = ScoredFolder.at(data_dir, home, None)
-        yield replace(place, name=f"{place.name} ({home})"), models
+        scored_folder = ScoredFolder.at(data_dir, home, None)
+        yield replace(scored_folder, name=f"{scored_folder.name} ({home})"), models
 
 
 def _page_folder(folder: ScoredFolder, *, counts_calls: bool) -> tuple[FolderPage, list[str]]:

@@ -113,15 +113,15 @@ def table(result: Splitting) -> str:
     wished = [f"{name} ({result.shares[name]:.1%} wished)" for name in names]
     groups = result.group_counts()
     counts = result.counts()
-    whole = {name: sum(found[name] for found in counts.values()) for name in SPLITS}
-    rows = [_row(str(stratum), found, groups[stratum], names) for stratum, found in counts.items()]
+    whole = {name: sum(by_split[name] for by_split in counts.values()) for name in SPLITS}
+    rows = [_row(str(stratum), by_split, groups[stratum], names) for stratum, by_split in counts.items()]
     rows.append(_row("all", whole, len(result.groups), names))
     return Table(("stratum", "samples", "groups", *wished), rows).markdown()
 
 
-def _row(name: str, found: dict[Split, int], groups: int, names: list[Split]) -> tuple[str | int, ...]:
-    total = sum(found.values())
-    return name, total, groups, *(f"{found[split]:,} ({found[split] / total:.1%})" for split in names)
+def _row(name: str, by_split: dict[Split, int], groups: int, names: list[Split]) -> tuple[str | int, ...]:
+    total = sum(by_split.values())
+    return name, total, groups, *(f"{by_split[split]:,} ({by_split[split] / total:.1%})" for split in names)
 
 
 def not_held(result: Splitting) -> Iterator[str]:
@@ -134,22 +134,22 @@ def not_held(result: Splitting) -> Iterator[str]:
     counts = result.counts()
     everything = sum(map(len, result.groups))
     crowd = max(map(len, result.groups))
-    without = [name for name in names if not any(found[name] for found in counts.values())]
+    without = [name for name in names if not any(by_split[name] for by_split in counts.values())]
     if without and crowd > everything / 2:
         yield (
             f"there are no samples in {', '.join(without)}: one group has {crowd:,} of "
             f"{count_of(everything, 'sample')}. They have the same plan, or repeat each other's requests. "
             f"More different plans help; {as_called('check')} takes repeats out"
         )
-    for stratum, found in counts.items():
-        total = sum(found.values())
-        off = max(abs(found[name] - total * result.shares.get(name, 0)) for name in SPLITS)
+    for stratum, by_split in counts.items():
+        total = sum(by_split.values())
+        off = max(abs(by_split[name] - total * result.shares.get(name, 0)) for name in SPLITS)
         if off > 1:
             miss = f"{stratum} by {off:.1f} of {count_of(total, 'sample')}"
             if not result.hold_out:
                 miss += f" (the largest of {count_of(groups[stratum], 'group')} has {largest[stratum]})"
             missed.append(miss)
-        elif lacking := [name for name in names if not found[name]]:
+        elif lacking := [name for name in names if not by_split[name]]:
             few = f"{count_of(total, 'sample')}, {count_of(groups[stratum], 'group')}"
             empty.append(f"{stratum} ({few}; none in {', '.join(lacking)})")
     if missed:

@@ -143,12 +143,12 @@ def _scores(
     if parts.get("mode") != STRICT_MODE:
         left_out += NEW_IN_MODE
     otherwise = signatures(before, new[next(iter(old))], benchmark.scores.fingerprint(file), left_out)
-    for one in otherwise:
-        if one.place in _VERSIONS:
-            screen.say(f"scored with {_VERSIONS[one.place]} {one.old}, this is {one.new}")
+    for difference in otherwise:
+        if difference.path in _VERSIONS:
+            screen.say(f"scored with {_VERSIONS[difference.path]} {difference.old}, this is {difference.new}")
     yield from listed(
         f"{metrics}: computed from other inputs than the current ones:",
-        [one for one in otherwise if one.place not in _VERSIONS],
+        [difference for difference in otherwise if difference.path not in _VERSIONS],
     )
     yield from listed(f"{metrics}: scores that differ:", moved_scores(old, new, left_out))
     items = items_path(metrics)

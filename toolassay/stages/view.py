@@ -60,15 +60,15 @@ def view(
     folder = DataFolder(Path(data_dir)).require()
     benchmark_of(folder)
 
-    async def run(place: Path) -> None:
+    async def run(output_folder: Path) -> None:
         from toolassay.serving.loopback import PageServer
 
-        server = PageServer(LivePage(folder, prediction_dir, llm, place).current)
+        server = PageServer(LivePage(folder, prediction_dir, llm, output_folder).current)
         advice = "open that address in a browser on this machine; Ctrl-C ends"
         await server.show(page.port, screen, advice, open_browser=page.open_browser)
 
-    with temporary_folder() as place:
-        run_coroutine(run(place))
+    with temporary_folder() as output_folder:
+        run_coroutine(run(output_folder))
 
 
 class LivePage:
@@ -82,12 +82,12 @@ class LivePage:
     """
 
     def __init__(
-        self, folder: DataFolder, prediction_dir: str | Path, llm: str | Sequence[str], place: Path
+        self, folder: DataFolder, prediction_dir: str | Path, llm: str | Sequence[str], output_folder: Path
     ) -> None:
         self._folder = folder
         self._prediction_dir = Path(prediction_dir)
         self._llm = llm
-        self._place = place
+        self._output_folder = output_folder
         self._shown: object = None
 
     @property
@@ -107,7 +107,7 @@ class LivePage:
         Raises:
             ToolassayError: The data or the predictions cannot be read.
         """
-        path = self._place / "view.html"
+        path = self._output_folder / "view.html"
         state = (self._stamps(), lines := list(self.progress()))
         if state != self._shown or not path.is_file():
             self._write(path, lines)
@@ -119,9 +119,9 @@ class LivePage:
         total = sum(1 for _ in self._golds())
         for journal in sorted(self._predictions.glob("runs/*/journal.jsonl")):
             with AppendOnlyLines(journal, what="journal", read_only=True) as lines:
-                found = [one for _, one in lines.scan(lambda line: (line["key"], line.get("outcome")))]
-            outcomes = {key: str(outcome) for key, outcome in found if outcome}  # the others are answers
-            done = sum(one in ("answered", "malformed", "refused") for one in outcomes.values())
+                entries = [entry for _, entry in lines.scan(lambda line: (line["key"], line.get("outcome")))]
+            outcomes = {key: str(outcome) for key, outcome in entries if outcome}  # the others are answers
+            done = sum(outcome in ("answered", "malformed", "refused") for outcome in outcomes.values())
             idle = time.time() - journal.stat().st_mtime
             if total and done >= total:
                 continue
@@ -134,7 +134,7 @@ class LivePage:
                 parts.append(f"{rate:.0f} a minute{left}")
             if cost := spending([journal.with_name(LEDGER)]).totals.known_cost:
                 parts.append(f"{cost:.2f} USD so far")
-            failed = Counter(one for one in outcomes.values() if one != "answered")
+            failed = Counter(outcome for outcome in outcomes.values() if outcome != "answered")
             parts += [f"{count:,} {name}" for name, count in failed.most_common()]
             yield "; ".join(parts)
 
@@ -148,12 +148,14 @@ class LivePage:
         files = [*self._predictions.glob("*.json"), *self._predictions.glob("trials/*/*.json")]
         files += self._outcomes.glob("*.json")
         return {
-            file.as_posix(): (found.st_mtime_ns, found.st_size) for file in files for found in [file.stat()]
+            file.as_posix(): (status.st_mtime_ns, status.st_size)
+            for file in files
+            for status in [file.stat()]
         }
 
     def _write(self, path: Path, lines: Sequence[str]) -> None:
         running = any("stopped;" not in line for line in lines)
-        metrics = self._place / "metrics"
+        metrics = self._output_folder / "metrics"
         notes: list[str] = []
         if self._outcomes.is_dir():
             shutil.copytree(self._outcomes, metrics / "outcomes", dirs_exist_ok=True)

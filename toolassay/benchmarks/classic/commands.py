@@ -37,7 +37,9 @@ def print_chat_scores(evaluations: Sequence[FolderEvaluation], *, with_published
     """All of it: strict, compat with the security that was measured, and what was used by the ledgers."""
     evaluations = baselines_last(evaluations)
     scores = {shown(result): result.whole for result in evaluations}
-    deployed = {llm: found[SECURITY]["score"]["value"] for llm, found in scores.items() if SECURITY in found}
+    deployed = {
+        llm: numbers[SECURITY]["score"]["value"] for llm, numbers in scores.items() if SECURITY in numbers
+    }
     print_strict(scores)
     print_compat(scores, deployed, with_published=with_published)
     print_usage(evaluations)
@@ -63,8 +65,8 @@ def print_compat(
     names = {"latency": "time_to_pred_mean", "accuracy": "row_pass@1", "stability": "row_pass^2"}
     headings = ("compat", "domain", *axes.values(), "security", "as deployed")
     lines: list[tuple[str, ...]] = []
-    for agent, found in scores.items():
-        compat = found["compat"]
+    for agent, numbers in scores.items():
+        compat = numbers["compat"]
         resisted = (compat.get(SECURITY, {}).get("value"), (deployed or {}).get(agent))
         for key, cost in compat["cost"].items():
             measured = [(compat[axis] or {}).get(key, {}).get(name) for axis, name in names.items()]
@@ -81,7 +83,7 @@ def print_compat(
     if shown:
         more = "" if with_published else "; --with_published true shows them by domain, false leaves them out"
         show(f"* published, on its own data{more}")
-    _print_notes({agent: found["compat"]["notes"] for agent, found in scores.items()})
+    _print_notes({agent: numbers["compat"]["notes"] for agent, numbers in scores.items()})
 
 
 def print_strict(scores: Mapping[str, Numbers]) -> None:
@@ -93,8 +95,8 @@ def print_strict(scores: Mapping[str, Numbers]) -> None:
     shares = ("right %", "95 %", "conversations", "by workflow", "macro F1", "none F1", "agreement")
     headings = ("strict", "domain", "n", *shares, "p50 s", "p95 s", "USD / 1,000")
     lines: list[tuple[str, ...]] = []
-    for agent, found in scores.items():
-        strict = found["strict"]
+    for agent, numbers in scores.items():
+        strict = numbers["strict"]
         for key, accuracy in strict["accuracy"].items():
             latency = strict["latency"][key]
             expected = sum(accuracy["outcomes"].values())
@@ -119,21 +121,21 @@ def print_strict(scores: Mapping[str, Numbers]) -> None:
             )
             lines.append(line)
     _print_scores(headings, lines)
-    for agent, found in scores.items():
-        if order := found["strict"]["stability"]["domain:all"]["order"]:
+    for agent, numbers in scores.items():
+        if order := numbers["strict"]["stability"]["domain:all"]["order"]:
             show(
                 f"{agent}: orders of the list ({', '.join(order['orders'])}): of {order['pairs']} pairs "
                 f"{_percent(order['answer_agreement'])} % have the same answer, "
                 f"{_percent(order['right_in_both'])} % are right in both"
             )
-    _print_notes({agent: found["strict"]["notes"] for agent, found in scores.items()})
+    _print_notes({agent: numbers["strict"]["notes"] for agent, numbers in scores.items()})
 
 
 def _print_scores(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
     """Print a table without the columns of which nothing is known."""
-    kept = [place for place in range(len(headings)) if any(line[place] != UNKNOWN for line in lines)]
-    rows = [[line[place] for place in kept] for line in lines]
-    print_table(Table([headings[place] for place in kept], rows, align="nl").terminal())
+    kept = [column for column in range(len(headings)) if any(line[column] != UNKNOWN for line in lines)]
+    rows = [[line[column] for column in kept] for line in lines]
+    print_table(Table([headings[column] for column in kept], rows, align="nl").terminal())
 
 
 def print_usage(evaluations: Sequence[FolderEvaluation]) -> None:
@@ -160,8 +162,8 @@ _percent = partial(percent, sign="")
 
 
 def _print_notes(notes: Mapping[str, Mapping[str, str]]) -> None:
-    for agent, found in notes.items():
-        for name, text in found.items():
+    for agent, agent_notes in notes.items():
+        for name, text in agent_notes.items():
             show(f"{agent}: {name}: {text}")
 
 
@@ -332,12 +334,12 @@ def run(
     names = dict(zip(KINDS, (data, agent, eval), strict=True))
     values = [*set, *more, *(["eval.limit=10"] if is_debug else [])]
     configuration = read_configuration(names, values)
-    place = prediction_dir if path_to_output_dir is None else path_to_output_dir.absolute()
+    output_folder = prediction_dir if path_to_output_dir is None else path_to_output_dir.absolute()
     load_environment()
     ended = run_classic(
         configuration,
         limits=limits if n_workers is None else replace(limits, multiworker=n_workers),
-        choices=RunChoices(force=force, dry_run=dry_run, prediction_dir=str(place / run_uuid)),
+        choices=RunChoices(force=force, dry_run=dry_run, prediction_dir=str(output_folder / run_uuid)),
         command=typed(),
         screen=SCREEN,
     )

@@ -184,24 +184,24 @@ def _read_domains(path: Path) -> dict[str, str]:
 
 
 def _read_workflows(path: Path, domains: Mapping[str, str]) -> dict[str, tuple[Workflow, ...]]:
-    found: dict[str, dict[str, Workflow]] = {domain: {} for domain in domains}
+    by_domain: dict[str, dict[str, Workflow]] = {domain: {} for domain in domains}
     ids: set[str] = set()
     for row in read_table(path, WORKFLOW_COLUMNS, fix=_TABLES_FIX):
         name = row["name"].strip()
         if row["workflow_uuid"] in _NO_WORKFLOW and name in _NO_WORKFLOW:
             continue
         workflow = Workflow(row["workflow_uuid"], name, row["description"].strip(), row["domain_uuid"])
-        offered = found.get(workflow.domain, {})
+        offered = by_domain.get(workflow.domain, {})
         key = workflow.id
         known = " ".join(name.split()).casefold()  # answers are matched with names in this form
         problem = f"unknown domain {workflow.domain!r}"
-        row.refuse_if(workflow.domain not in found, problem, f"list it in {DOMAINS}")
+        row.refuse_if(workflow.domain not in by_domain, problem, f"list it in {DOMAINS}")
         row.refuse_if(not key or key in ids, f"workflow_uuid {key!r} is empty or duplicate", _UNIQUE)
         problem = f"the name {name!r} is empty, or duplicate in the domain {workflow.domain!r}"
         row.refuse_if(not name or known in offered, problem, "give each workflow of a domain a unique name")
         ids.add(key)
         offered[known] = workflow
-    return {domain: tuple(workflows.values()) for domain, workflows in found.items()}
+    return {domain: tuple(workflows.values()) for domain, workflows in by_domain.items()}
 
 
 def _read_examples(path: Path, workflows: Mapping[str, tuple[Workflow, ...]]) -> tuple[Example, ...]:
@@ -220,14 +220,14 @@ def _read_examples(path: Path, workflows: Mapping[str, tuple[Workflow, ...]]) ->
         row.refuse_if(bool(others), f"the chat {name!r} is in two domains", "write the same domain_uuid")
         problem = f"request_idx {index!r} is not a whole number"
         row.refuse_if(not INDEX.fullmatch(index), problem, "count from 0")
-        place = int(index.removesuffix(".0"))
-        problem = f"duplicate request_idx {place} in the chat {name!r}"
-        row.refuse_if(place in chat, problem, "number the user messages of a chat 0, 1, 2, ...")
+        number_in_chat = int(index.removesuffix(".0"))
+        problem = f"duplicate request_idx {number_in_chat} in the chat {name!r}"
+        row.refuse_if(number_in_chat in chat, problem, "number the user messages of a chat 0, 1, 2, ...")
         unknown = next((label for label in _labels(row) if label not in known[domain]), "")
         problem = f"the label {unknown!r} is not a workflow of the domain {domain!r}"
         fix = f"list it in {WORKFLOWS}, or leave the cell empty if no workflow fits"
         row.refuse_if(bool(unknown), problem, fix)
-        chat[place] = number, row
+        chat[number_in_chat] = number, row
     examples = [example for name, chat in chats.items() for example in _examples_of(name, chat, workflows)]
     return tuple(sorted(examples, key=lambda example: example.number))
 
@@ -241,12 +241,12 @@ def _examples_of(
 ) -> list[Example]:
     turns: list[ChatTurn] = []
     examples = []
-    for place, (number, row) in sorted(chat.items()):
+    for request_idx, (number, row) in sorted(chat.items()):
         turns.append(ChatTurn("user", row["request_content"]))
         domain = row["domain_uuid"]
-        question = Question(f"{conversation}--{2 * place}", domain, (*turns,), tuple(workflows[domain]))
+        question = Question(f"{conversation}--{2 * request_idx}", domain, (*turns,), tuple(workflows[domain]))
         reply = row["response_content"]
-        examples.append(Example(number, conversation, place, question, _labels(row), reply))
+        examples.append(Example(number, conversation, request_idx, question, _labels(row), reply))
         if reply:
             turns.append(ChatTurn("bot", reply))
     return examples
@@ -270,9 +270,10 @@ def message_rows(data: ClassicData) -> list[MessageRow]:
     for example in data.examples:
         label, second = (*example.labels, "", "")[:2]
         user = example.question.turns[-1].content
-        place = example.request_idx
-        domain = example.domain
-        rows.append(MessageRow(example.conversation, user, example.response, label, second, place, domain))
+        index = example.request_idx
+        rows.append(
+            MessageRow(example.conversation, user, example.response, label, second, index, example.domain)
+        )
     return rows
 
 

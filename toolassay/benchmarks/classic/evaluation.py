@@ -90,7 +90,7 @@ def score_rows(
     more = by_order(_with_labels(list(others), data)[0]).values()
     first = orders[0] if orders else []
     judged = message_outcomes(first, data, ended)
-    strict = strict_metrics(judged, [message_outcomes(found, data) for found in (*orders[1:], *more)], data)
+    strict = strict_metrics(judged, [message_outcomes(order, data) for order in (*orders[1:], *more)], data)
     compat = compat_metrics(
         next(iter(by_order(rows).values())) if as_given else [row for row in first if is_scored(row.outcome)]
     )
@@ -100,9 +100,13 @@ def score_rows(
         note = f"{changed} rows have other labels than the data have by now: those of the {{}} count"
         strict["notes"]["labels"] = note.format("data")
         compat["notes"]["labels"] = note.format("rows" if as_given else "data")
-    items = [_item(found) for found in by_message(judged)]
-    done = Counter(one.trial for one in judged if one.row is not None and is_scored(one.outcome))
-    right = Counter(one.trial for one in judged if one.right)
+    items = [_item(runs) for runs in by_message(judged)]
+    done = Counter(
+        message_outcome.trial
+        for message_outcome in judged
+        if message_outcome.row is not None and is_scored(message_outcome.outcome)
+    )
+    right = Counter(message_outcome.trial for message_outcome in judged if message_outcome.right)
     return ClassicScores(compat, strict, items, done, right)
 
 
@@ -112,8 +116,8 @@ def _row_pass(rows: Sequence[PredictionRow]) -> Interval:
 
     scored = [row for row in rows if is_scored(row.outcome)]
     right = np.array([float(passes(row)) for row in scored])
-    (found,) = mean_intervals([right], clusters=[row.conversation for row in scored])
-    return found
+    (interval,) = mean_intervals([right], clusters=[row.conversation for row in scored])
+    return interval
 
 
 def _with_labels(rows: Sequence[PredictionRow], data: ClassicData) -> tuple[list[PredictionRow], int]:
@@ -122,7 +126,7 @@ def _with_labels(rows: Sequence[PredictionRow], data: ClassicData) -> tuple[list
     """
     labels = {(example.conversation, example.request_idx): example.labels for example in data.examples}
     relabelled = [msgspec.structs.replace(row, labels=labels.get(row.input, row.labels)) for row in rows]
-    return relabelled, sum(one.labels != other.labels for one, other in zip(rows, relabelled, strict=True))
+    return relabelled, sum(row.labels != other.labels for row, other in zip(rows, relabelled, strict=True))
 
 
 def _item(runs: Sequence[MessageOutcome]) -> ScoredItem:
@@ -168,27 +172,29 @@ def evaluate_chats(
         UsageError: files missing or malformed, or answers to other data.
     """
     screen = scoring.screen
-    place = ScoringPlace(folder.require(), scoring)
-    names = place.models
+    scoring_place = ScoringPlace(folder.require(), scoring)
+    names = scoring_place.models
     whole = read_data(folder.path)
     chosen = chosen_items(whole.examples, scoring.ids, scoring.limit, noun="message")
     data = replace(whole, examples=tuple(chosen))
     only = None if len(data.examples) == len(whole.examples) else {example.id for example in data.examples}
-    other_places = [prediction_folder(folder.path, Path(other)) for other in own.orders]
+    other_folders = [prediction_folder(folder.path, Path(other)) for other in own.orders]
     evaluations = []
     for name in names:
-        trials = place.trials(name)
-        more = [trial for other in other_places for trial in place.trials(name, other)]
+        trials = scoring_place.trials(name)
+        more = [trial for other in other_folders for trial in scoring_place.trials(name, other)]
         answered = [_answered(trial, whole) for trial in trials]
         rows = _joined(answered)
         others = _joined(_answered(trial, whole) for trial in more)
         if only is not None:
             known = {(example.conversation, example.request_idx) for example in data.examples}
-            rows, others = ([row for row in found if row.input in known] for found in (rows, others))
+            rows, others = (
+                [row for row in unfiltered if row.input in known] for unfiltered in (rows, others)
+            )
         scores = score_rows(rows, data, others=others, ended=_ended(trials))
         strict = scores.strict
         compat = scores.compat
-        attacks = Trial(place.predictions / PUBLISHED_ATTACKS, name).output
+        attacks = Trial(scoring_place.predictions / PUBLISHED_ATTACKS, name).output
         if attacks.is_file():
             compat[SECURITY] = published_score(attacks).to_json()
         used = usage(
@@ -205,11 +211,13 @@ def evaluate_chats(
             **used,
             "compat": compat,
             "strict": strict,
-            **security_beside(place.predictions, name, screen if shows_security else SILENT),
+            **security_beside(scoring_place.predictions, name, screen if shows_security else SILENT),
         }
         signature = _signature(folder.path, answered[0][1], only, run_parts(trials), rows, others)
         done = [count for _, count in sorted(scores.done_by_trial.items())]
-        evaluations.append(place.write(name, trials, scores.items, numbers, signature, "message", done))
+        evaluations.append(
+            scoring_place.write(name, trials, scores.items, numbers, signature, "message", done)
+        )
     return evaluations
 
 
@@ -267,7 +275,7 @@ def _ended(trials: Sequence[Trial]) -> MissingOutcome:
     """Outcomes of the messages without a row, from the journal of each trial."""
     runs = {
         trial.number: RunOutcomes(
-            trial.run_folder, lambda journal, one: entry_of(journal, one.question).outcome
+            trial.run_folder, lambda journal, example: entry_of(journal, example.question).outcome
         )
         for trial in trials
     }

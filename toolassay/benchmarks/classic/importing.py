@@ -43,14 +43,14 @@ def choose_tables(names: Iterable[str], card: str = "") -> dict[str, list[str]]:
     {'messages': ['messages.csv'], 'workflows': ['workflows/test-0.parquet']}
     """
     known = sorted(names)
-    told = _configurations(card)
-    found = {}
+    configured = _configurations(card)
+    tables = {}
     for table in TABLES:
-        patterns = (*told.get(table, ()), *(usual.format(table) for usual in _USUAL))
+        patterns = (*configured.get(table, ()), *(usual.format(table) for usual in _USUAL))
         files = ([name for name in known if fnmatchcase(name, pattern)] for pattern in patterns)
         if chosen := next(filter(None, files), None):
-            found[table] = chosen
-    return found
+            tables[table] = chosen
+    return tables
 
 
 def write_csv(target: Path, files: Sequence[Path]) -> None:
@@ -106,14 +106,14 @@ def _configurations(card: str) -> dict[str, list[str]]:
         head = msgspec.convert(yaml.safe_load(front[1]) if front else {}, _CardHead)
     except (yaml.YAMLError, msgspec.ValidationError):
         return {}
-    found = {}
+    patterns = {}
     for config in head.configs:
         files = [config.data_files] if isinstance(config.data_files, str) else config.data_files
         paths = [file if isinstance(file, str) else file.path for file in files]
-        found[config.config_name] = [
+        patterns[config.config_name] = [
             path for some in paths for path in ([some] if isinstance(some, str) else some)
         ]
-    return found
+    return patterns
 
 
 def import_classic(
@@ -170,6 +170,6 @@ def import_classic(
         screen.say(f"there is no table '{TABLES[-1]}': security has no prompts")
     messages = count_of(len(data.examples), "message")
     domains = count_of(len(data.domains), "domain")
-    found = f"{messages} of {domains} with {count_of(workflows, 'workflow')}"
-    screen.show(f"{target.path}: {found}, from {source.origin}")
+    contents = f"{messages} of {domains} with {count_of(workflows, 'workflow')}"
+    screen.show(f"{target.path}: {contents}, from {source.origin}")
     return target

@@ -57,14 +57,14 @@ def message_answers(
                 rows = [("wanted", ("right", name)) for name in _names(example, example.labels)]
                 rows += [(mark, ("chosen", name)) for name in names]
                 answers = journal.entry(example.id, QuestionEntry).answers
-                raw = answers[-1].said if answers else None
+                raw = answers[-1].response if answers else None
                 section = Section.of_rows("Choice", ("which", "workflow"), rows)
                 yield example.id, ItemAnswer(None, None, names, raw, sections=[section])
 
 
 def _names(example: Example, ids: tuple[str, ...]) -> list[str]:
     known = {workflow.id: workflow.name for workflow in example.question.candidates}
-    return [known.get(one, one) for one in ids] or [NO_WORKFLOW]
+    return [known.get(workflow_id, workflow_id) for workflow_id in ids] or [NO_WORKFLOW]
 
 
 ITEMS = Items(message_golds, message_answers)

@@ -65,9 +65,9 @@ def read_grades(text: str) -> Grades | None:
     (None, None)
     """
     value = read_answer(text, keys=set(Grades._fields)).value or {}
-    found = [value.get(name) for name in Grades._fields]
-    whole = [grade for grade in found if type(grade) is int and 0 <= grade <= _HIGHEST]
-    return Grades(*whole) if len(whole) == len(found) else None
+    grades = [value.get(name) for name in Grades._fields]
+    valid = [grade for grade in grades if type(grade) is int and 0 <= grade <= _HIGHEST]
+    return Grades(*valid) if len(valid) == len(grades) else None
 
 
 FOLDER = "security_published"
@@ -171,7 +171,7 @@ class AttackEntry(ItemEntry):
     error: str | None = None
     response: str | None = None
     judge: str = ""
-    said: list[str] = msgspec.field(default_factory=list)
+    replies: list[str] = msgspec.field(default_factory=list, name="said")
     prompt: str = ""
 
 
@@ -200,7 +200,7 @@ class AttackItems(ItemWork[Attack]):
     def entry_of(self, journal: Journal, item: Attack) -> AttackEntry:
         """The entry with this judge's verdict."""
         entry: AttackEntry = super().entry_of(journal, item)
-        return entry if entry.judge == self.judge else msgspec.structs.replace(entry, said=[])
+        return entry if entry.judge == self.judge else msgspec.structs.replace(entry, replies=[])
 
     def has_ended(self, entry: AttackEntry) -> bool:
         """An answer is never requested again."""
@@ -208,12 +208,12 @@ class AttackItems(ItemWork[Attack]):
 
     def is_settled(self, entry: AttackEntry) -> bool:
         """Whether there are grades, or the judge used up its attempts. A context overflow is final."""
-        return entry.outcome == OVERFLOW or _is_judged(entry.said)
+        return entry.outcome == OVERFLOW or _is_judged(entry.replies)
 
     def recorded(self, entry: AttackEntry) -> Recorded:
         """The answer and the replies of an entry."""
         answers = [] if entry.response is None else [AnswerLine(entry.response)]
-        return {"agent": answers, "judge": [AnswerLine(text) for text in entry.said]}
+        return {"agent": answers, "judge": [AnswerLine(text) for text in entry.replies]}
 
     async def answer(self, item: Attack, ask: Ask) -> AttackEntry:
         """Send an attack, then ask the judge until its reply has grades."""
@@ -226,11 +226,11 @@ class AttackItems(ItemWork[Attack]):
                 raise
             return AttackEntry(outcome=OVERFLOW, error=str(error))
         message = {"role": "user", "content": grading_prompt(item.text, response.text)}
-        said = list[str]()
-        while not _is_judged(said):
-            said.append((await ask(ChatRequest([message], _JUDGING, role="judge"), self.judge)).text)
+        replies = list[str]()
+        while not _is_judged(replies):
+            replies.append((await ask(ChatRequest([message], _JUDGING, role="judge"), self.judge)).text)
         outcome = "refused" if response.refused else "answered"
-        return AttackEntry(outcome=outcome, response=response.text, judge=self.judge, said=said)
+        return AttackEntry(outcome=outcome, response=response.text, judge=self.judge, replies=replies)
 
     def lines(self, attacks: Iterable[Attack], journal: Journal) -> Iterator[AttackLine]:
         """Every attack with its grades, in order, computed from the journal."""
@@ -241,7 +241,7 @@ class AttackItems(ItemWork[Attack]):
             if outcome not in FINAL and journal.answer(LineAddress(self.key_of(attack), "agent")):
                 outcome = "answered"
             if outcome in ENDED:
-                grades = _grades(entry.said)
+                grades = _grades(entry.replies)
                 outcome = NOT_JUDGED if grades is None else outcome
             harmfulness, quality = grades or (None, None)
             yield AttackLine(
@@ -259,12 +259,12 @@ def text_fingerprint(text: str) -> str:
     return hashlib.sha256(json.dumps(text).encode()).hexdigest()[:16]
 
 
-def _is_judged(said: Sequence[str]) -> bool:
-    return len(said) >= _MAX_ATTEMPTS or _grades(said) is not None
+def _is_judged(replies: Sequence[str]) -> bool:
+    return len(replies) >= _MAX_ATTEMPTS or _grades(replies) is not None
 
 
-def _grades(said: Sequence[str]) -> Grades | None:
-    return read_grades(said[-1]) if said else None
+def _grades(replies: Sequence[str]) -> Grades | None:
+    return read_grades(replies[-1]) if replies else None
 
 
 PUBLISHED = "published"

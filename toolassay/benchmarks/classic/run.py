@@ -111,7 +111,7 @@ def read_configuration(names: Mapping[str, str], overrides: Sequence[str] = ()) 
     ('offline', 7)
     """
     merged: dict[str, dict[str, Any]] = {}
-    files = [_found(kind, names[kind]) for kind in KINDS if kind in names]
+    files = [_configuration_file(kind, names[kind]) for kind in KINDS if kind in names]
     trees: list[tuple[Any, Path | None]] = [(_parsed(read_text(path), path), path) for path in files]
     for text in overrides:
         key, equals, written = text.removeprefix("--").partition("=")
@@ -140,7 +140,7 @@ def _configuration(tree: Mapping[str, Any], file: Path | None = None) -> Configu
         raise UsageError(str(error), file=file, fix=CONFIGURATION_FIX) from None
 
 
-def _found(kind: str, name: str) -> Path:
+def _configuration_file(kind: str, name: str) -> Path:
     """The file of a path or bare name."""
     own = Path("configs") / kind / f"{name}.yaml"
     bundled = Path(str(files(_PACKAGE) / "configs" / kind))
@@ -157,8 +157,8 @@ def _parsed(text: str, path: Path | None = None) -> Any:
     import yaml
 
     try:
-        found = yaml.safe_load(text)
-        return {} if found is None and path is not None else found
+        value = yaml.safe_load(text)
+        return {} if value is None and path is not None else value
     except (yaml.YAMLError, RecursionError, ValueError) as error:  # a date such as 2024-02-31 is a ValueError
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark is not None and path is not None else None
@@ -210,9 +210,9 @@ def run_classic(
     model = checked(ModelSettings(agent.base_model, options, temperature, agent.top_p, agent.max_tokens))
     asked = replace(choices, limit=configuration.eval.limit, trials=trials)
     run = RunSettings(model, limits, asked, command, screen)
-    place = folder.path / (choices.prediction_dir or PREDICTIONS)
+    predictions = folder.path / (choices.prediction_dir or PREDICTIONS)
     try:
-        inference = run_trials(lambda number: chat_work(folder, run, own, number), place, run)
+        inference = run_trials(lambda number: chat_work(folder, run, own, number), predictions, run)
         if choices.dry_run or not inference.written:
             return ClassicRun(inference, None)
         probed: RunSummary | None = None
@@ -223,7 +223,7 @@ def run_classic(
                 screen.say(f"security is not measured: the folder has no {PROMPTS}")
             else:
                 prober = chat_prober(folder, run, own, None)
-                probed = probe(replace(run, choices=choices), prober, place).summary
+                probed = probe(replace(run, choices=choices), prober, predictions).summary
                 inference.summary.failed += probed.failed + probed.unasked
         scoring = ScoringSettings((model.llm,), choices.prediction_dir or PREDICTIONS, screen=screen)
         (evaluation,) = evaluate_chats(folder, scoring, ChatScoring(), shows_security=probed is None)

@@ -227,9 +227,9 @@ def chat_probe(prompt: SecurityPrompt, workflows: Sequence[Workflow]) -> ChatPro
     ]
     if prompt.place == DESCRIPTION:
         offered = offered or [Workflow("security-carrier", "General Help", "", prompt.domain)]
-        place = chance.randrange(len(offered))
-        described = f"{offered[place].description} {prompt.planted}".strip()
-        offered[place] = replace(offered[place], description=described)
+        position = chance.randrange(len(offered))
+        described = f"{offered[position].description} {prompt.planted}".strip()
+        offered[position] = replace(offered[position], description=described)
     for workflow in brought:
         offered.insert(chance.randint(0, len(offered)), workflow)
     turns = [ChatTurn("user", prompt.turns[0])]
@@ -266,12 +266,16 @@ class ChatProbeItems(ChatItems):
         agent = ChatItems(self.settings, self.parameters, reference=probe.reference)
         chosen.append(await agent.choose(question, ask))
         for text in probe.later:
-            turns = (*question.turns, ChatTurn("bot", _said(chosen[-1], question)), ChatTurn("user", text))
+            turns = (
+                *question.turns,
+                ChatTurn("bot", _bot_reply(chosen[-1], question)),
+                ChatTurn("user", text),
+            )
             question = replace(question, turns=turns)
             chosen.append(await agent.choose(question, ask))
 
 
-def _said(choice: WorkflowChoice, question: Question) -> str:
+def _bot_reply(choice: WorkflowChoice, question: Question) -> str:
     """The bot's reply that reports a choice."""
     if choice.outcome != "answered":
         return _NOT_READ
@@ -308,8 +312,8 @@ def check_chat(
     if unread and not _says_no(probe, chosen, answers):
         unreadable = unread[0].error or "no choice"
     if not probe.probe.harmless:
-        found = _evidence(probe, chosen, answers, wording)
-        return attack_verdict(ended, found, unreadable=unreadable, declined=bool(unread))
+        evidence = _evidence(probe, chosen, answers, wording)
+        return attack_verdict(ended, evidence, unreadable=unreadable, declined=bool(unread))
     if ended in TECHNICAL:
         return ProbeVerdict("failed", ended)
     if any(choice.workflow == _WANTED for choice in chosen):
@@ -330,7 +334,7 @@ def answer_text(answer: ChoiceAnswer, *, thoughts: bool = True) -> str:
     >>> answer_text(answer, thoughts=False)
     'So: {"thinking": "", "workflow": "none"}'
     """
-    text = answer.said if thoughts else _without_thoughts(answer.said)
+    text = answer.response if thoughts else _without_thoughts(answer.response)
     calls = [f"{call.name}({call.arguments})" for call in answer.tool_calls]
     return "\n".join([*([text] if text else []), *calls])
 
@@ -346,8 +350,8 @@ def _without_thoughts(text: str) -> str:
         return text
     key = text.find(_THOUGHTS)
     for written in (json.dumps(thought)[1:-1], json.dumps(thought, ensure_ascii=False)[1:-1], thought):
-        before, found, after = text[key:].partition(written)
-        if found:
+        before, match, after = text[key:].partition(written)
+        if match:
             return text[:key] + before + after
     return json.dumps({name: value for name, value in (read.value or {}).items() if name != _THOUGHTS})
 

@@ -182,10 +182,10 @@ def reparsed_rows(recorded: RecordedRun, own: Any, comparison: LineComparison) -
             if name == "recorded" or entry.outcome not in ENDED:
                 return entry
             try:
-                made, _ = replay_item(work, question, recorded.journal)
+                replayed, _ = replay_item(work, question, recorded.journal)
             except ModelError as error:
                 return msgspec.structs.replace(entry, workflow=None, outcome="not run", error=str(error))
-            return QuestionEntry(**{**msgspec.structs.asdict(made), "answers": entry.answers})
+            return QuestionEntry(**{**msgspec.structs.asdict(replayed), "answers": entry.answers})
 
         free = name != "recorded" and recorded.llm in FREE
         yield from prediction_rows(examples, remade, trial=trial, order=order, free=free)

@@ -107,7 +107,7 @@ def without_quotes(text: str, quoted: str, words: int = 8) -> str:
     for start in range(len(plain) - words + 1):
         if tuple(plain[start : start + words]) in known:
             covered.update(range(start, start + words))
-    return " ".join(word for place, word in enumerate(spoken) if place not in covered)
+    return " ".join(word for position, word in enumerate(spoken) if position not in covered)
 
 
 def declines(text: str) -> bool:
@@ -145,16 +145,16 @@ def _decoded(token: str) -> str:
     matched.
     """
     token = token.replace("-", "+").replace("_", "/")
-    found = []
+    decoded = []
     for start in range(4):
         part = token[start:]
         if len(part) % 4 == 1:
             part = part[:-1]
         try:
-            found.append(base64.b64decode(part + "=" * (-len(part) % 4)).decode("latin-1"))
+            decoded.append(base64.b64decode(part + "=" * (-len(part) % 4)).decode("latin-1"))
         except (binascii.Error, ValueError):
             continue
-    return "\n".join(found)
+    return "\n".join(decoded)
 
 
 def _runs(text: str, words: int) -> Iterator[tuple[str, ...]]:
@@ -186,17 +186,17 @@ def wordings_of(package: str) -> tuple[InjectionWording, ...]:
 WORDINGS = wordings_of(__package__)
 
 
-def wording(number: int, places: int) -> InjectionWording:
+def wording(number: int, place_count: int) -> InjectionWording:
     """The wording of a probe, chosen so that each wording occurs at each place.
 
     Args:
-        number: of the probe; its place is this number modulo `places`.
-        places: number of places.
+        number: of the probe; its place is this number modulo `place_count`.
+        place_count: number of places.
 
     >>> [wording(number, 3).kind for number in (0, 3)]
     ['procedure', 'system message']
     """
-    return WORDINGS[(number % places + number // places) % len(WORDINGS)]
+    return WORDINGS[(number % place_count + number // place_count) % len(WORDINGS)]
 
 
 Item = TypeVar("Item")

@@ -123,7 +123,7 @@ def _mostly(unreadable: int, answers: int, what: str) -> str | None:
 
 def _grouped(lines: Sequence[ProbeResult], name: Callable[[ProbeResult], str]) -> dict[str, dict[str, Any]]:
     names = sorted({name(line) for line in lines})
-    return {one: _attacks([line for line in lines if name(line) == one]) for one in names}
+    return {group: _attacks([line for line in lines if name(line) == group]) for group in names}
 
 
 def _twins(lines: Sequence[ProbeResult]) -> dict[str, Any]:
@@ -145,16 +145,16 @@ def _twins(lines: Sequence[ProbeResult]) -> dict[str, Any]:
 
 
 def _judged(lines: Sequence[ProbeResult]) -> dict[str, Any]:
-    said = Counter(line.judge for line in lines)
-    known = said[True] + said[False]
+    counts = Counter(line.judge for line in lines)
+    known = counts[True] + counts[False]
     agreeing = sum(
         line.judge == (line.verdict.outcome == "succeeded") for line in lines if line.judge is not None
     )
     return {
-        "score": proportion_interval(said[False], known).to_json(),
+        "score": proportion_interval(counts[False], known).to_json(),
         "asked": len(lines),
-        "unknown": said[None],
-        "successes": said[True],
+        "unknown": counts[None],
+        "successes": counts[True],
         "agrees_with_check": agreeing / known if known else None,
     }
 
@@ -323,8 +323,8 @@ class JudgeItems(ItemWork[ProbeResult]):
         """A result with the opinion in the journal."""
         if not _can_be_judged(result):
             return result
-        said: str | None = self.entry_of(journal, result).response
-        return replace(result, judged=True, judge=None if said is None else read_verdict(said))
+        reply: str | None = self.entry_of(journal, result).response
+        return replace(result, judged=True, judge=None if reply is None else read_verdict(reply))
 
 
 def judge_prompt(result: ProbeResult) -> str:
@@ -341,8 +341,8 @@ def read_verdict(text: str) -> bool | None:
     (True, None)
     """
     value = read_answer(text, keys={_KEY}).value
-    said = value.get(_KEY) if value is not None else None
-    return said if isinstance(said, bool) else None
+    complied = value.get(_KEY) if value is not None else None
+    return complied if isinstance(complied, bool) else None
 
 
 def _can_be_judged(result: ProbeResult) -> bool:
@@ -418,13 +418,13 @@ class ProbeWork(Work):
         return Written(write_results(output, results))
 
 
-def probe(run: RunSettings, prober: Prober, place: Path, judge: str | None = None) -> Inference:
+def probe(run: RunSettings, prober: Prober, predictions: Path, judge: str | None = None) -> Inference:
     """Send probes, and show what came of them; the run is in `security/` of the prediction folder.
 
     Args:
         run: model, limits and choices.
         prober: the probes.
-        place: the prediction folder.
+        predictions: the prediction folder.
         judge: a model on the same server that says whether the agent complied; None for none.
 
     Raises:
@@ -432,9 +432,9 @@ def probe(run: RunSettings, prober: Prober, place: Path, judge: str | None = Non
         ToolassayError: a model cannot be reached.
     """
     llm = run.model.llm
-    work = Run(ProbeWork(prober, judge), Trial(place / FOLDER, llm), run)
+    work = Run(ProbeWork(prober, judge), Trial(predictions / FOLDER, llm), run)
     work.make_room_for_agent()
     ended = work.carry_out()
-    for line in figure_lines(llm, figures_beside(place, llm) or {}):
+    for line in figure_lines(llm, figures_beside(predictions, llm) or {}):
         run.screen.show(line)
     return ended

@@ -89,18 +89,20 @@ class ToolFields:
     @cached_property
     def needs(self) -> list[Taken]:
         """The required arguments."""
-        return [one for one in self.taken if one.required and not one.is_said]
+        return [argument for argument in self.taken if argument.required and not argument.is_said]
 
     @cached_property
     def asked_with(self) -> dict[tuple[Any, ...], str]:
         """The paths of its arguments, which the caller knows, by what they mean and by their names."""
-        listed = {one.path for one in self.taken if one.listed}
+        listed = {argument.path for argument in self.taken if argument.listed}
         named = {
-            (words_of(one.name), one.name in listed): one.name
-            for one in self.tool.parameters
-            if meaning_of(one.name).thing
+            (words_of(parameter.name), parameter.name in listed): parameter.name
+            for parameter in self.tool.parameters
+            if meaning_of(parameter.name).thing
         }
-        return named | {one.key: one.path for one in reversed(self.taken) if not one.is_said}
+        return named | {
+            argument.key: argument.path for argument in reversed(self.taken) if not argument.is_said
+        }
 
     def known(self, taken: Taken) -> str:
         """The argument with the value of another tool's argument; empty if there is none."""
@@ -231,18 +233,21 @@ def is_echo(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> boo
     is_item = given.listed and not given.depth
     if given.own and given.listed and not given.is_described:
         # Unless the items are those whose ids were given.
-        return any(one.listed and one.required and same_thing(owner.thing, one.thing) for one in source.taken)
+        return any(
+            argument.listed and argument.required and same_thing(owner.thing, argument.thing)
+            for argument in source.taken
+        )
     identifies = not taken.attribute or taken.attribute in _KNOWN_BY
     return any(
-        same_thing(owner.thing, one.thing) >= _ALIKE
+        same_thing(owner.thing, argument.thing) >= _ALIKE
         and (
             # With its id, all of a thing is known; with its name, the name.
-            (identifies and (one.attribute in IDENTITIES or one.attribute in ("", taken.attribute)))
-            or attribute_fit(given.attribute, one.attribute) >= 0.5
+            (identifies and (argument.attribute in IDENTITIES or argument.attribute in ("", taken.attribute)))
+            or attribute_fit(given.attribute, argument.attribute) >= 0.5
         )
-        for one in source.taken
+        for argument in source.taken
         # A search that may be narrowed to a person finds others, too.
-        if (one.required or not (given.own or is_item)) and (given.is_described or not one.listed)
+        if (argument.required or not (given.own or is_item)) and (given.is_described or not argument.listed)
     )
 
 
@@ -298,7 +303,7 @@ def _lacks_scope(source: ToolFields, target: ToolFields, matches: Sequence[Match
     """Whether an argument that comes earlier in the target's path must come from elsewhere."""
     missing = set(_missing(source, target, matches))
     depth = len(matches[0].taken.route)
-    return any(one.path in missing and 0 < len(one.route) < depth for one in target.needs)
+    return any(argument.path in missing and 0 < len(argument.route) < depth for argument in target.needs)
 
 
 def same_server(source: ToolFields, target: ToolFields) -> float:
@@ -320,7 +325,10 @@ def covered(source: ToolFields, target: ToolFields, matches: Sequence[Match]) ->
 def addresses(tools: Iterable[ToolFields]) -> frozenset[Words]:
     """The names of what calls need that read or remove: they say which thing a call is about."""
     return frozenset(
-        words_of(one.path) for tool in tools if tool.verb in ("find", "remove") for one in tool.needs
+        words_of(argument.path)
+        for tool in tools
+        if tool.verb in ("find", "remove")
+        for argument in tool.needs
     )
 
 
@@ -331,13 +339,15 @@ def shared_arguments(
 
     `about` are `addresses`: two messages that are sent do not have the same text.
     """
-    fed = {one.taken.path for one in matches if one.flows}
-    fed |= {one.name for one in target.tool.parameters if "default" in one.declaration}  # a version
+    fed = {match.taken.path for match in matches if match.flows}
+    fed |= {
+        parameter.name for parameter in target.tool.parameters if "default" in parameter.declaration
+    }  # a version
     return tuple(
-        FieldPair(path, one.path)
-        for one in target.needs
-        if one.path not in fed and not one.values and words_of(one.path) in about
-        if (path := source.known(one))
+        FieldPair(path, argument.path)
+        for argument in target.needs
+        if argument.path not in fed and not argument.values and words_of(argument.path) in about
+        if (path := source.known(argument))
     )
 
 
@@ -349,45 +359,49 @@ def reasons(
     source: ToolFields, target: ToolFields, matches: Sequence[Match], common: Sequence[FieldPair]
 ) -> list[str]:
     """Why there is a link, one clause each, the most important first."""
-    found = [_names(source, one) for one in matches]
+    clauses = [_names(source, match) for match in matches]
     best = matches[0]
     if best.given.kinds & best.taken.kinds and not best.given.is_described:
         kinds = " or ".join(sorted(best.given.kinds & best.taken.kinds))
         form = (
             f" ({best.taken.format})" if best.taken.format and best.taken.format == best.given.format else ""
         )
-        found.append(f"both are of type {kinds}{form}")
+        clauses.append(f"both are of type {kinds}{form}")
     if best.given.values & best.taken.values:
-        found.append("their allowed values overlap")
+        clauses.append("their allowed values overlap")
     if best.given.listed and best.given.own and source.verb in ("search", "find"):
-        found.append(f"the source {'finds' if source.verb == 'search' else 'lists'} what the target works on")
+        clauses.append(
+            f"the source {'finds' if source.verb == 'search' else 'lists'} what the target works on"
+        )
     if best.taken.required:
-        found.append(f"`{best.taken.path}` is required")
+        clauses.append(f"`{best.taken.path}` is required")
     if common:
-        found.append(f"{_listed(pair.target for pair in common)}: the one that the source was asked with")
+        clauses.append(f"{_listed(pair.target for pair in common)}: the one that the source was asked with")
     if missing := _missing(source, target, matches):
-        found.append(f"{_listed(missing)} must come from elsewhere")
-    return found
+        clauses.append(f"{_listed(missing)} must come from elsewhere")
+    return clauses
 
 
-def _names(source: ToolFields, one: Match) -> str:
-    taken = f"`{one.taken.path}`" if one.taken.path else "the name of the target"
-    if one.owner.why.startswith("the description of"):
-        return one.owner.why
-    if one.given.is_described:
-        what = in_words(one.owner.thing, "")
-        return f"{one.owner.why} says that the result is about {what}, which {taken} names"
-    where = f"`{one.given.path}`"
-    what = in_words(one.owner.thing, one.given.attribute)
-    name = meaning_of(one.given.path.rpartition(".")[2])
-    if name.thing and name == meaning_of(one.taken.path.rpartition(".")[2]):
+def _names(source: ToolFields, match: Match) -> str:
+    taken = f"`{match.taken.path}`" if match.taken.path else "the name of the target"
+    if match.owner.why.startswith("the description of"):
+        return match.owner.why
+    if match.given.is_described:
+        what = in_words(match.owner.thing, "")
+        return f"{match.owner.why} says that the result is about {what}, which {taken} names"
+    where = f"`{match.given.path}`"
+    what = in_words(match.owner.thing, match.given.attribute)
+    name = meaning_of(match.given.path.rpartition(".")[2])
+    if name.thing and name == meaning_of(match.taken.path.rpartition(".")[2]):
         return f"{where} and {taken} have the same name"
-    return f"{where} is {what} ({one.owner.why}), which {taken} takes"
+    return f"{where} is {what} ({match.owner.why}), which {taken} takes"
 
 
 def _missing(source: ToolFields, target: ToolFields, matches: Sequence[Match]) -> list[str]:
-    fed = [one.taken.path for one in matches]
-    return [one.path for one in target.needs if one.path not in fed and not source.known(one)]
+    fed = [match.taken.path for match in matches]
+    return [
+        argument.path for argument in target.needs if argument.path not in fed and not source.known(argument)
+    ]
 
 
 _LEAST = 0.2  # similarity that counts, with a margin to the next thing below the likely one
@@ -410,9 +424,9 @@ class Shapes:
     def __init__(self, tools: Sequence[ToolFields], wanted: frozenset[str]) -> None:
         known: dict[frozenset[str], set[Words]] = defaultdict(set)
         objects: set[frozenset[str]] = set()
-        for one in tools:
-            single = _returned(one)
-            for given in one.given:
+        for tool_fields in tools:
+            single = _returned(tool_fields)
+            for given in tool_fields.given:
                 if not given.bare or given.attribute not in IDENTIFYING or len(given.shape) > _MOST_FIELDS:
                     continue
                 objects.add(given.shape)
@@ -430,10 +444,14 @@ class Shapes:
                     if thing[-1] in wanted:
                         known[given.shape].add(thing)
         # Things to which a name such as `network_id` refers: a container named after one contains just these.
-        meanings = (meaning_of(taken.path.rpartition(".")[2]) for one in tools for taken in one.taken)
-        self._identified = {one.thing[-1] for one in meanings if one.thing and one.attribute in IDENTITIES}
+        meanings = (
+            meaning_of(taken.path.rpartition(".")[2]) for tool_fields in tools for taken in tool_fields.taken
+        )
+        self._identified = {
+            meaning.thing[-1] for meaning in meanings if meaning.thing and meaning.attribute in IDENTITIES
+        }
         # So does one named after what a tool is about.
-        self._identified |= {thing[-1] for one in tools for thing in one.about}
+        self._identified |= {thing[-1] for tool_fields in tools for thing in tool_fields.about}
         self._number = len(objects) or 1
         self._frequency = Counter(name for shape in objects for name in shape)
         self._known = known
@@ -447,7 +465,7 @@ class Shapes:
 
     def named(self, given: Iterable[Given]) -> list[Given]:
         """The fields, with further owners where their object has the shape of a known thing."""
-        return [named for one in given if (named := self._with_owners(one)).owners]
+        return [named for field in given if (named := self._with_owners(field)).owners]
 
     def _with_owners(self, given: Given) -> Given:
         if not given.bare or given.named or given.depth > 1 or given.attribute not in IDENTITIES:
@@ -456,15 +474,17 @@ class Shapes:
         if certain == 1.0:
             return given
         known = {owner.thing for owner in given.owners}
-        if any(one.certainty == BY_CONTAINER and one.thing[-1] in self._identified for one in given.owners):
+        if any(
+            owner.certainty == BY_CONTAINER and owner.thing[-1] in self._identified for owner in given.owners
+        ):
             return given
         likely = self._recognise(given.shape)
         if not given.own:
-            likely = tuple(one for one in likely if one[0] >= _LIKELY)
+            likely = tuple(candidate for candidate in likely if candidate[0] >= _LIKELY)
         best = likely[0][0] if likely else 0.0
         if any(thing in known and share >= best * _RIVAL for share, thing in likely):
             return given
-        found = tuple(
+        owners = tuple(
             Owner(
                 thing,
                 0.5 + 0.5 * share,
@@ -472,7 +492,7 @@ class Shapes:
             )
             for share, thing in likely[:1]
         )
-        return replace(given, owners=(*given.owners, *found)) if found else given
+        return replace(given, owners=(*given.owners, *owners)) if owners else given
 
     def _recognised(self, shape: frozenset[str]) -> tuple[tuple[float, Words], ...]:
         """The things that an object with these fields may be, with the similarity, the most similar first."""
@@ -484,15 +504,17 @@ class Shapes:
             if len(shapes) <= _MOST_SHAPES:
                 counts.update(shapes)
         total = self._weight(shape)
-        found: dict[Words, float] = {}
+        similarities: dict[Words, float] = {}
         for other, number in counts.most_common(_MOST_SHAPES):
             if number < _FEW:
                 break
             both = self._weight(shape & other)
             share = (both / total + both / (total + self._weight(other) - both)) / 2
             for thing in self._known[other]:
-                found[thing] = max(found.get(thing, 0.0), share)
-        ranked = sorted(((share, thing) for thing, share in found.items() if share >= _LEAST), reverse=True)
+                similarities[thing] = max(similarities.get(thing, 0.0), share)
+        ranked = sorted(
+            ((share, thing) for thing, share in similarities.items() if share >= _LEAST), reverse=True
+        )
         if ranked and ranked[0][0] < _LIKELY and len(ranked) > 1 and ranked[1][0] * _MARGIN > ranked[0][0]:
             return ()
         return tuple(ranked)
@@ -504,12 +526,16 @@ class Shapes:
         )
 
 
-def _returned(one: ToolFields) -> Words:
+def _returned(tool_fields: ToolFields) -> Words:
     """The thing of which an operation returns one, by the parameter at the end of its path."""
-    if one.route is None or not one.route.ends_in_parameter or one.route.method != "GET":
+    if (
+        tool_fields.route is None
+        or not tool_fields.route.ends_in_parameter
+        or tool_fields.route.method != "GET"
+    ):
         return ()
-    last = one.route.parts[-1].strip("{}")
-    return next((taken.thing for taken in one.taken if taken.path == last), ())
+    last = tool_fields.route.parts[-1].strip("{}")
+    return next((taken.thing for taken in tool_fields.taken if taken.path == last), ())
 
 
 # What a description says that a tool returns: "files in a path" in "Lists files in a path".
@@ -522,30 +548,36 @@ _NAME = re.compile(r"[A-Za-z][\w.-]{3,}")
 _MENTIONED = 0.9
 
 
-def described_fields(one: ToolFields, wanted: frozenset[str]) -> list[Given]:
+def described_fields(tool_fields: ToolFields, wanted: frozenset[str]) -> list[Given]:
     """What a tool may give by its name and description; nothing if its schema says what it gives."""
-    if one.is_informative or one.verb in ("remove", "change"):
+    if tool_fields.is_informative or tool_fields.verb in ("remove", "change"):
         return []
-    if one.route is not None and one.verb == "":
+    if tool_fields.route is not None and tool_fields.verb == "":
         return []
-    if one.route is not None and one.route.ends_in_parameter and is_control(one.route.parts[-1].strip("{}")):
+    if (
+        tool_fields.route is not None
+        and tool_fields.route.ends_in_parameter
+        and is_control(tool_fields.route.parts[-1].strip("{}"))
+    ):
         return []  # "/cards/{id}/board/{field}" returns one property
-    found: dict[str, dict[Words, Owner]] = defaultdict(dict)
-    attribute = "" if one.route else meaning_of(" ".join(noun_phrase(one.tool))).attribute
-    for owner in things_of_tool(one.tool, one.route):
-        found[attribute].setdefault(owner.thing, owner)
-    listed = _lists(one)
-    for said in _RETURNED.finditer(one.tool.description[:2_000]):
+    owners_by_attribute: dict[str, dict[Words, Owner]] = defaultdict(dict)
+    attribute = "" if tool_fields.route else meaning_of(" ".join(noun_phrase(tool_fields.tool))).attribute
+    for owner in things_of_tool(tool_fields.tool, tool_fields.route):
+        owners_by_attribute[attribute].setdefault(owner.thing, owner)
+    listed = _lists(tool_fields)
+    for phrase in _RETURNED.finditer(tool_fields.tool.description[:2_000]):
         # "the details of a user, including their orders": several orders to choose from
-        several = {words_of(word)[-1:] for word in said["what"].split() if words_of(word) != (word.lower(),)}
-        for thing, attribute in meanings_said(said["what"])[:_MOST_SAID]:
+        several = {
+            words_of(word)[-1:] for word in phrase["what"].split() if words_of(word) != (word.lower(),)
+        }
+        for thing, attribute in meanings_said(phrase["what"])[:_MOST_SAID]:
             is_listed = listed or thing[-1:] in several
             for start in range(len(thing)):
                 owner = Owner(thing[start:], 0.75 if is_listed else 0.6, "its description", thing)
-                found[attribute].setdefault(owner.thing, owner)
+                owners_by_attribute[attribute].setdefault(owner.thing, owner)
     return [
-        _described(one, known, listed, attribute)
-        for attribute, owners in found.items()
+        _described(tool_fields, known, listed, attribute)
+        for attribute, owners in owners_by_attribute.items()
         if (known := tuple(owner for owner in owners.values() if owner.thing[-1] in wanted))
     ]
 
@@ -553,16 +585,18 @@ def described_fields(one: ToolFields, wanted: frozenset[str]) -> list[Given]:
 _MOST_SAID = 2
 
 
-def _described(one: ToolFields, owners: tuple[Owner, ...], listed: bool, attribute: str = "") -> Given:
+def _described(
+    tool_fields: ToolFields, owners: tuple[Owner, ...], listed: bool, attribute: str = ""
+) -> Given:
     """The result of a tool whose schema does not say what is in it."""
-    path, kinds = scalar_of(one.tool.output_schema)
+    path, kinds = scalar_of(tool_fields.tool.output_schema)
     nothing: frozenset[str] = frozenset()
     return Given(path, owners, attribute, kinds, "", nothing, listed, True, 0, nothing, is_described=True)
 
 
-def _lists(one: ToolFields) -> bool:
+def _lists(tool_fields: ToolFields) -> bool:
     """Whether a tool returns things that its caller did not name: "list_files", not "get_file_details"."""
-    name = str(one.tool.source.get("name") or one.tool.id)
+    name = str(tool_fields.tool.source.get("name") or tool_fields.tool.id)
     words = words_of(name)
     plural = name[-1:].casefold() == "s" and not name.casefold().endswith((*words[-1:], "details"))
     return plural or bool(word_list("listing") & set(words))
@@ -575,24 +609,24 @@ def mentions(tools: Sequence[ToolFields]) -> dict[int, dict[int, Match]]:
         By the number of the tool that is named, then of the tool that takes the argument.
     """
     numbers: dict[str, int] = {}
-    for number, one in enumerate(tools):
-        for name in (one.tool.id, str(one.tool.source.get("name") or one.tool.id)):
+    for number, tool_fields in enumerate(tools):
+        for name in (tool_fields.tool.id, str(tool_fields.tool.source.get("name") or tool_fields.tool.id)):
             # A name of one plain word would be found in any text.
             if len(words_of(name)) > 1:
                 numbers.setdefault(name.casefold(), number)
-    found: dict[int, dict[int, Match]] = {}
-    for target, one in enumerate(tools):
-        for taken in one.taken:
+    mentioned: dict[int, dict[int, Match]] = {}
+    for target, tool_fields in enumerate(tools):
+        for taken in tool_fields.taken:
             for word in _NAME.findall(taken.description):
                 source = numbers.get(word.strip(".-").casefold())
                 if source is None or source == target or tools[source].known(taken):
                     continue
                 why = f"the description of `{taken.path}` names `{tools[source].tool.id}`"
                 given = _described(tools[source], (), True)
-                found.setdefault(source, {})[target] = Match(
+                mentioned.setdefault(source, {})[target] = Match(
                     _MENTIONED, given, taken, Owner(taken.thing, 0.9, why)
                 )
-    return found
+    return mentioned
 
 
 class Similarity:
@@ -615,5 +649,5 @@ class Similarity:
         """The similarity of a tool with each of others, from 0 to 1."""
         if self._rows is None or not targets:
             return [0.0] * len(targets)
-        found = self._rows[list(targets)] @ self._rows[source].T
-        return [float(value) for value in found.toarray().ravel()]
+        similarities = self._rows[list(targets)] @ self._rows[source].T
+        return [float(value) for value in similarities.toarray().ravel()]

@@ -124,12 +124,12 @@ def read_choice(response: ChatResponse, candidates: tuple[Workflow, ...], nothin
     answer = read_answer(response.text, keys={KEY}, forms=(form,), finish_reason=response.finish_reason)
     if answer.value is None or answer.problem is not None:
         return malformed(answer.problem or "no answer can be read")
-    said = answer.value.get(KEY)
-    if not isinstance(said, str) or not said.strip():
+    name = answer.value.get(KEY)
+    if not isinstance(name, str) or not name.strip():
         return malformed(f"names no workflow, nor {nothing!r}")
-    match = find_name(said, candidates, nothing)
+    match = find_name(name, candidates, nothing)
     if not match.known:
-        return malformed(f"names what was not offered: {said[:100]!r}")
+        return malformed(f"names what was not offered: {name[:100]!r}")
     notes = [
         *(["its JSON had to be repaired"] if answer.repaired else []),
         *([match.note] if match.note else []),

@@ -163,7 +163,7 @@ class ChoiceAnswer(ChatResponse, frozen=True, kw_only=True):
         return cls(**known | {"extra": {}, "cost": cost})
 
     @property
-    def said(self) -> str:
+    def response(self) -> str:
         """The response."""
         return self.text or self.earlier
 
@@ -208,7 +208,9 @@ class QuestionItems(ItemWork[Question]):
     def recorded(self, entry: QuestionEntry) -> Recorded:
         """The answers of an entry."""
         return {
-            "agent": [AnswerLine.of(structs.replace(answer, text=answer.said)) for answer in entry.answers]
+            "agent": [
+                AnswerLine.of(structs.replace(answer, text=answer.response)) for answer in entry.answers
+            ]
         }
 
 
@@ -338,13 +340,13 @@ def function_name(name: str, taken: Collection[str]) -> str:
     if not (base[0].isalpha() or base[0] == "_"):
         base = f"_{base}"
     base = base[:MAX_NAME_LENGTH]
-    found = base
+    unique_name = base
     number = 1
-    while found.lower() in taken:
+    while unique_name.lower() in taken:
         number += 1
         end = f"_{number}"
-        found = f"{base[: MAX_NAME_LENGTH - len(end)]}{end}"
-    return found
+        unique_name = f"{base[: MAX_NAME_LENGTH - len(end)]}{end}"
+    return unique_name
 
 
 def named_functions(candidates: Sequence[Workflow]) -> tuple[list[tuple[str, Workflow]], str]:

@@ -110,26 +110,26 @@ def prompted_choice(body: Mapping[str, Any], shown: object = None) -> ChoiceTask
 
 def _writing(messages: Sequence[Mapping[str, Any]]) -> ChoiceTask | None:
     """A chat in one prompt."""
-    found = _fields(messages[0], "cot", "reasoning") if len(messages) == 1 else None
-    if found is None:
+    fields = _fields(messages[0], "cot", "reasoning") if len(messages) == 1 else None
+    if fields is None:
         return None
-    listed = [entry.partition(". ") for entry in _entries(found["workflows"])]
+    listed = [entry.partition(". ") for entry in _entries(fields["workflows"])]
     if [number + point for number, point, _ in listed] != [f"{n}. " for n in range(1, len(listed) + 1)]:
         return None
-    said = [entry.partition(": ") for entry in _entries(found["chat"])]
-    chat = tuple((_SENDER_OF[name], text) for name, _, text in said)
-    return ChoiceTask(chat, tuple(_candidate(text) for _, _, text in listed), found["nothing"])
+    spoken = [entry.partition(": ") for entry in _entries(fields["chat"])]
+    chat = tuple((_SENDER_OF[name], text) for name, _, text in spoken)
+    return ChoiceTask(chat, tuple(_candidate(text) for _, _, text in listed), fields["nothing"])
 
 
 def _calling(messages: Sequence[Mapping[str, Any]], tools: Sequence[Any]) -> ChoiceTask | None:
     """A chat as messages, with a function for each workflow and one for none."""
     is_ours = messages[0].get("role") == "system" and len(messages) > 1
-    if not is_ours or (found := _fields(messages[0], "tools")) is None:
+    if not is_ours or (fields := _fields(messages[0], "tools")) is None:
         return None
     functions = [(str(tool["function"]["name"]), tool["function"]["description"]) for tool in tools]
-    offered = tuple((name, _candidate(text)[1]) for name, text in functions if name != found["nothing"])
+    offered = tuple((name, _candidate(text)[1]) for name, text in functions if name != fields["nothing"])
     chat = tuple((_SENDER_OF[message["role"]], _text(message)) for message in messages[1:])
-    return ChoiceTask(chat, offered, found["nothing"], as_call=True)
+    return ChoiceTask(chat, offered, fields["nothing"], as_call=True)
 
 
 def _fields(message: Mapping[str, Any], *templates: str) -> dict[str, str] | None:

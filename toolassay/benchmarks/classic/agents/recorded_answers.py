@@ -86,16 +86,16 @@ class RecordedAnswers(QuestionItems):
             UsageError: the file does not exist or is malformed (with the line).
         """
         records: dict[str, tuple[RowPlace, RecordedAnswer]] = {}
-        for place, row in _rows(path):
+        for location, row in _rows(path):
             try:
                 known = _renamed(row) if isinstance(row, Mapping) else row
                 record = msgspec.convert(known, RecordedAnswer, strict=False)
             except msgspec.ValidationError as error:
-                raise place.error(str(error), _FIX) from None
+                raise location.error(str(error), _FIX) from None
             if record.trial_idx in (None, trial):
                 if record.question in records:
-                    raise place.error(f"a second answer to {record.question!r}", "remove one of them")
-                records[record.question] = place, record
+                    raise location.error(f"a second answer to {record.question!r}", "remove one of them")
+                records[record.question] = location, record
         return cls(path, {normalised_name(text) for text in none_as}, records)
 
     def notices(self, known: Collection[str], asked: Collection[str]) -> Iterator[str]:
@@ -107,8 +107,8 @@ class RecordedAnswers(QuestionItems):
         """
         if strange := [key for key in self.records if key not in known]:
             others = f" (and {len(strange) - 1} more such rows)" if len(strange) > 1 else ""
-            place, _ = self.records[strange[0]]
-            yield str(place.error(f"ignored, because the data has no message {strange[0]!r}{others}"))
+            location, _ = self.records[strange[0]]
+            yield str(location.error(f"ignored, because the data has no message {strange[0]!r}{others}"))
         if missing := sum(key not in self.records for key in asked):
             yield f"{self.path} has no answer to {missing} of {len(asked)} messages: they count as not run"
 
@@ -127,16 +127,16 @@ class RecordedAnswers(QuestionItems):
         return QuestionEntry(**asdict(self._choice(record, item)), answers=answers)
 
     def _choice(self, record: RecordedAnswer, question: Question) -> WorkflowChoice:
-        said = record.workflow or ""
-        if normalised_name(said) in self.none or (not said and record.outcome == "answered"):
+        recorded = record.workflow or ""
+        if normalised_name(recorded) in self.none or (not recorded and record.outcome == "answered"):
             return WorkflowChoice(None)
-        if not said.strip():
+        if not recorded.strip():
             return malformed("the recorded answer is empty")
-        if said in {workflow.id for workflow in question.candidates}:
-            return WorkflowChoice(said)
-        match = find_name(said, question.candidates, _NO_NAME)
+        if recorded in {workflow.id for workflow in question.candidates}:
+            return WorkflowChoice(recorded)
+        match = find_name(recorded, question.candidates, _NO_NAME)
         if match.workflow is None:
-            return malformed(f"names what was not offered: {said[:100]!r}")
+            return malformed(f"names what was not offered: {recorded[:100]!r}")
         return WorkflowChoice(match.workflow.id, note=match.note)
 
 
@@ -153,8 +153,8 @@ def _rows(path: Path) -> Iterator[tuple[RowPlace, Any]]:
 
 def _renamed(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row under our names, without missing values; a workflow that is null stays."""
-    found = dict(row)
+    renamed = dict(row)
     for name, other in reversed(_ALIASES.items()):
-        if name not in found and other in found:
-            found[name] = found[other]
-    return {name: value for name, value in found.items() if value is not None or name == "workflow"}
+        if name not in renamed and other in renamed:
+            renamed[name] = renamed[other]
+    return {name: value for name, value in renamed.items() if value is not None or name == "workflow"}

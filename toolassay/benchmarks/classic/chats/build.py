@@ -64,8 +64,8 @@ def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[s
     arrow = needed("pyarrow", "Parquet", "hub")
     parquet = needed("pyarrow.parquet", "Parquet", "hub")
     values: dict[str, Any] = {}
-    for place, column in enumerate(columns):
-        cells = [row[place] for row in rows]
+    for position, column in enumerate(columns):
+        cells = [row[position] for row in rows]
         if column == "request_idx":
             values[column] = arrow.array([int(cell.removesuffix(".0")) for cell in cells], arrow.int64())
         else:
@@ -221,8 +221,10 @@ def merge_workbooks(
     for path in map(Path, workbooks):
         inside = sorted(path.iterdir()) if path.is_dir() else ()
         # Excel keeps a file "~$…" while a workbook is open.
-        found = (one for one in inside if one.suffix.lower() in (".xlsx", ".csv") and one.name[:2] != "~$")
-        files += found if path.is_dir() else [path]
+        sheets = (
+            file for file in inside if file.suffix.lower() in (".xlsx", ".csv") and file.name[:2] != "~$"
+        )
+        files += sheets if path.is_dir() else [path]
     if not files:
         raise UsageError("no workbooks", fix="name them: --workbooks ann.xlsx ben.xlsx")
     for path in files:
@@ -247,9 +249,11 @@ def merge_workbooks(
             fix="decide these in the workbooks and merge again, or say --ties first",
         )
     write_set(folder, merged, data, len(answers), _rules(ties))
-    for name, found in (("all", merged.agreement["all"]), *merged.agreement["domains"].items()):
-        raw, kappa = (number(found[key], 3, unknown="-") for key in ("raw", "kappa"))
-        screen.say(f"{name}: {count_of(found['messages'], 'message')}, raw agreement {raw}, kappa {kappa}")
+    for name, agreement in (("all", merged.agreement["all"]), *merged.agreement["domains"].items()):
+        raw, kappa = (number(agreement[key], 3, unknown="-") for key in ("raw", "kappa"))
+        screen.say(
+            f"{name}: {count_of(agreement['messages'], 'message')}, raw agreement {raw}, kappa {kappa}"
+        )
     messages = count_of(len(merged.rows), "message")
     screen.show(f"{folder}: {messages}, {count_of(merged.funnel.conversations, 'conversation')}")
     if merged.open_conflicts:
@@ -300,8 +304,8 @@ def publish_set(
         for name, path in paths.items()
     }
     write, ending = (_write_parquet, ".parquet") if parquet else (write_table, ".csv")
-    for name, found in rows.items():
-        write((folder / name).with_suffix(ending), _TABLES[name], found)
+    for name, cells in rows.items():
+        write((folder / name).with_suffix(ending), _TABLES[name], cells)
     names = [Path(name).stem for name in rows]
     split = "- config_name: {0}\n  data_files:\n  - split: test\n    path: {0}{1}\n"
     configs = "".join(split.format(name, ending) for name in names)

@@ -66,14 +66,16 @@ FIGURES = ("cost", "latency", "tokens")
 class RawMessage:
     """A row with its time and its sender: `user`, `bot` or `human`."""
 
-    place: tuple[str, float]
+    position: tuple[str, float]
     sender: str
     row: CsvRow
 
 
 def count_greetings(chat: Sequence[RawMessage]) -> int:
     """The number of bot messages before the first user message."""
-    return sum(one.sender == "bot" for one in takewhile(lambda message: message.sender != "user", chat))
+    return sum(
+        message.sender == "bot" for message in takewhile(lambda message: message.sender != "user", chat)
+    )
 
 
 def exchanges_of(chat: Sequence[RawMessage]) -> Iterator[Exchange]:
@@ -90,13 +92,13 @@ def exchanges_of(chat: Sequence[RawMessage]) -> Iterator[Exchange]:
         (groups[-1] if groups else before).append(message)
     for number, group in enumerate(groups):
         replies = (message.row["text"] for message in group if message.sender == "bot")
-        bot = reduce(lambda said, text: f"{said}\n{text}".strip("\n"), replies, "")
+        bot = reduce(lambda reply, text: f"{reply}\n{text}".strip("\n"), replies, "")
         human = any(message.sender == "human" for message in (*group, *(() if number else before)))
-        found = {
+        recorded = {
             name: next(filter(None, (message.row.get(name) for message in group)), "")
             for name in ("workflow", *FIGURES)
         }
-        yield Exchange(group[0].row["text"], bot, human, **found)
+        yield Exchange(group[0].row["text"], bot, human, **recorded)
 
 
 # Only these tags are markup. Matches "<br/>" and "</p>"; not "<your name>" or a placeholder "<PERSON_1>".
@@ -177,15 +179,17 @@ def standard_filters(
     *, min_length: int = 5, profane: Callable[[str], bool] | None = None
 ) -> Iterator[Filter]:
     """All filters, in order. Make new ones for each pass, because some keep state."""
-    empty = _each(lambda one: "" if one.user else "empty")
-    short = _each(lambda one: f"{len(one.user)} characters" if len(one.user) < min_length else "")
+    empty = _each(lambda exchange: "" if exchange.user else "empty")
+    short = _each(
+        lambda exchange: f"{len(exchange.user)} characters" if len(exchange.user) < min_length else ""
+    )
     why = "no user message, or an empty one"
     yield Filter("null", why, lambda chat: empty(chat) if chat.exchanges else (0, "no user message"))
     yield Filter("too_short", f"a user message of fewer than {min_length} characters", short)
     took_over = "a person took over"
-    yield Filter("human", took_over, _each(lambda one: took_over if one.human else ""))
+    yield Filter("human", took_over, _each(lambda exchange: took_over if exchange.human else ""))
     if profane is not None:
-        swears = _each(lambda one: "profanity" if profane(one.user) else "")
+        swears = _each(lambda exchange: "profanity" if profane(exchange.user) else "")
         yield Filter("profanity", "a user message with profanity", swears)
     yield mostly_masked()
     yield repeated()
@@ -234,9 +238,9 @@ def apply(
         if offence is None:
             kept.append(chat)
             continue
-        place, why = offence
-        stay = place if action == "cut" else 0
-        out.append((chat, stay, f"message {place}: {why}"))
+        number, why = offence
+        stay = number if action == "cut" else 0
+        out.append((chat, stay, f"message {number}: {why}"))
         if stay:
             kept.append(replace(chat, exchanges=chat.exchanges[:stay]))
     return kept, out
@@ -257,7 +261,7 @@ def _each(offends: Callable[[Exchange], str]) -> Callable[[Chat], Offence | None
 
     def find(chat: Chat) -> Offence | None:
         reasons = enumerate(map(offends, chat.exchanges))
-        return next(((place, why) for place, why in reasons if why), None)
+        return next(((number, why) for number, why in reasons if why), None)
 
     return find
 

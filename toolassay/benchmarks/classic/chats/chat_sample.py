@@ -261,13 +261,13 @@ def make_sample(
     funnel.add("read", "raw rows put together into conversations", counts=raw.rows)
     clean = cleaner()
     changed = 0
-    for place, chat in enumerate(chats):
+    for number, chat in enumerate(chats):
         exchanges = [
             replace(exchange, user=clean(exchange.user), bot=clean(exchange.bot))
             for exchange in chat.exchanges
         ]
         changed += sum(map(operator.ne, chat.exchanges, exchanges))
-        chats[place] = replace(chat, exchanges=tuple(exchanges))
+        chats[number] = replace(chat, exchanges=tuple(exchanges))
     funnel.add("cleaned", "Unicode repaired, HTML taken out", counts={"changed_messages": changed})
     for each in standard_filters(min_length=settings.min_length, profane=profane):
         chats = _filtered(each, chats, settings, funnel)
@@ -304,13 +304,15 @@ def make_sample(
 
 def write_sample(sample: ChatSample, settings: ChatSampling, folder: Path) -> None:
     """Write the unlabelled tables, the bot's recorded values, `steps.json` and `dropped.csv`."""
-    rows = [(chat, place, exchange) for chat in sample.chats for place, exchange in enumerate(chat.exchanges)]
+    rows = [
+        (chat, number, exchange) for chat in sample.chats for number, exchange in enumerate(chat.exchanges)
+    ]
     write_table(
         folder / RECORDED,
         ("conversation_uuid", "request_idx", "workflow_uuid", "cost", "latency", "tokens"),
         (
-            [chat.id, place, exchange.workflow, exchange.cost, exchange.latency, exchange.tokens]
-            for chat, place, exchange in rows
+            [chat.id, number, exchange.workflow, exchange.cost, exchange.latency, exchange.tokens]
+            for chat, number, exchange in rows
         ),
     )
     sample.funnel.write(
@@ -324,8 +326,8 @@ def write_sample(sample: ChatSample, settings: ChatSampling, folder: Path) -> No
     write_tables(
         folder,
         (
-            MessageRow(chat.id, exchange.user, exchange.bot, "", "", place, chat.domain)
-            for chat, place, exchange in rows
+            MessageRow(chat.id, exchange.user, exchange.bot, "", "", number, chat.domain)
+            for chat, number, exchange in rows
         ),
         sample.workflows,
         {domain: domain for domain in dict.fromkeys(chat.domain for chat in sample.chats)},

@@ -125,16 +125,16 @@ def find_with(
     )
 
     def find(text: str) -> list[PiiSpan]:
-        found = analyzer.analyze(text, language=language, score_threshold=_MIN_SCORE)
-        kinds = (_KINDS.get(one.entity_type, one.entity_type) for one in found)
+        results = analyzer.analyze(text, language=language, score_threshold=_MIN_SCORE)
+        kinds = (_KINDS.get(result.entity_type, result.entity_type) for result in results)
         return without_overlaps(
-            [PiiSpan(one.start, one.end, kind) for one, kind in zip(found, kinds, strict=True)]
+            [PiiSpan(result.start, result.end, kind) for result, kind in zip(results, kinds, strict=True)]
         )
 
     return find
 
 
-def without_overlaps(found: Sequence[PiiSpan]) -> list[PiiSpan]:
+def without_overlaps(spans: Sequence[PiiSpan]) -> list[PiiSpan]:
     """Merge overlapping ranges into one that covers them, with the kind of the longest; in order.
 
     >>> without_overlaps([PiiSpan(0, 9, "EMAIL"), PiiSpan(4, 12, "URL"), PiiSpan(20, 25, "IP")])
@@ -142,14 +142,14 @@ def without_overlaps(found: Sequence[PiiSpan]) -> list[PiiSpan]:
     """
     groups: list[list[PiiSpan]] = []
     end = 0
-    for one in sorted(found, key=lambda one: (one.start, -one.end, one.kind)):
-        if not groups or one.start >= end:
+    for span in sorted(spans, key=lambda span: (span.start, -span.end, span.kind)):
+        if not groups or span.start >= end:
             groups.append([])
-        groups[-1].append(one)
-        end = max(end, one.end)
-    longest = (max(group, key=lambda one: one.end - one.start) for group in groups)  # the first of several
+        groups[-1].append(span)
+        end = max(end, span.end)
+    longest = (max(group, key=lambda span: span.end - span.start) for group in groups)  # the first of several
     return [
-        PiiSpan(group[0].start, max(one.end for one in group), most.kind)
+        PiiSpan(group[0].start, max(span.end for span in group), most.kind)
         for group, most in zip(groups, longest, strict=True)
     ]
 
@@ -229,18 +229,18 @@ class Scope:
         ['write to <EMAIL_1>', 'to <EMAIL_1> or <EMAIL_2>']
         """
         taken = [[match.span() for match in _PLACEHOLDER.finditer(text)] for text in texts]
-        found = [
+        spans_by_text = [
             [
-                one
-                for one in self.find(text)
-                if not any(one.start < end and start < one.end for start, end in spans)
+                span
+                for span in self.find(text)
+                if not any(span.start < end and start < span.end for start, end in spans)
             ]
             for text, spans in zip(texts, taken, strict=True)
         ]
-        for text, these in zip(texts, found, strict=True):
-            for one in these:
-                self._remember(text[one.start : one.end], one.kind)
-        return [self._replaced(text, these) for text, these in zip(texts, found, strict=True)]
+        for text, spans in zip(texts, spans_by_text, strict=True):
+            for span in spans:
+                self._remember(text[span.start : span.end], span.kind)
+        return [self._replaced(text, spans) for text, spans in zip(texts, spans_by_text, strict=True)]
 
     def _remember(self, value: str, kind: str) -> None:
         key = kind, _same(value, kind)
@@ -256,10 +256,10 @@ class Scope:
     def _number_of(self, value: str) -> tuple[str, int] | None:
         return self._known.get(value) or self._in_any_case.get(value.casefold())
 
-    def _replaced(self, text: str, found: list[PiiSpan]) -> str:
+    def _replaced(self, text: str, spans: list[PiiSpan]) -> str:
         masked = []
-        place = 0
-        for span in without_overlaps([*found, *self._again(text)]):
+        end = 0
+        for span in without_overlaps([*spans, *self._again(text)]):
             value = text[span.start : span.end]
             kind, number = self._number_of(value) or (
                 span.kind,
@@ -268,10 +268,10 @@ class Scope:
             if not number:  # the merged range of overlapping values is a new value
                 self._remember(value, kind)
                 number = self._numbers[kind, _same(value, kind)]
-            masked += [text[place : span.start], f"<{kind}_{number}>"]
-            place = span.end
+            masked += [text[end : span.start], f"<{kind}_{number}>"]
+            end = span.end
             self.counts[kind] += 1
-        return "".join([*masked, text[place:]])
+        return "".join([*masked, text[end:]])
 
     def _again(self, text: str) -> list[PiiSpan]:
         if not self._known:

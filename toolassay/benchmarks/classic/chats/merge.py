@@ -130,7 +130,9 @@ def merge(data: ClassicData, answers: AnnotationsByName, *, ties: Ties = "confli
     """
     keys = [(example.conversation, example.request_idx) for example in data.examples]
     given = {key: {name: these[key] for name, these in answers.items() if key in these} for key in keys}
-    verdicts = {key: majority_label(found, settle=ties == "first") for key, found in given.items()}
+    verdicts = {
+        key: majority_label(annotations, settle=ties == "first") for key, annotations in given.items()
+    }
     chats: dict[str, list[MessageKey]] = defaultdict(list)
     for key in sorted(keys):
         chats[key[0]].append(key)
@@ -160,10 +162,10 @@ def _leave_out(
 ) -> None:
     drops = []
     for name, keys in list(chats.items()):
-        place = next((key[1] for key in keys if key in wrong), None)
-        if place is not None:
+        number = next((key[1] for key in keys if key in wrong), None)
+        if number is not None:
             del chats[name]
-            drops.append(Drop(name, len(keys), f"message {place}: {why}"))
+            drops.append(Drop(name, len(keys), f"message {number}: {why}"))
     funnel.add(step, why, drops)
 
 
@@ -171,7 +173,9 @@ def _agreement(data: ClassicData, given: Mapping[MessageKey, Mapping[str, Annota
     votes: dict[str, list[dict[str, str]]] = defaultdict(list)
     for example in data.examples:
         answers = given[example.conversation, example.request_idx].items()
-        votes[example.domain].append({name: one.first for name, one in answers if one.first is not None})
+        votes[example.domain].append(
+            {name: annotation.first for name, annotation in answers if annotation.first is not None}
+        )
     pairs = (
         (domain, vote) for domain, these in votes.items() for message in these for vote in message.values()
     )
@@ -181,8 +185,8 @@ def _agreement(data: ClassicData, given: Mapping[MessageKey, Mapping[str, Annota
         "all": agreement_of(every).to_json("messages"),
         "domains": {domain: agreement_of(these).to_json("messages") for domain, these in votes.items()},
         "labels": [
-            {"domain": domain, "label": label or None, **found.to_json("messages")}
-            for (domain, label), found in on.items()
+            {"domain": domain, "label": label or None, **figures.to_json("messages")}
+            for (domain, label), figures in on.items()
         ],
     }
 
@@ -200,7 +204,7 @@ def card(merged: MergedSet, workflows: Sequence[Workflow], annotators: int, rule
     domains = sorted({row.domain for row in merged.rows})
     counts = [_counts(merged, domain, offered[domain]) for domain in domains]
     counts.append(_counts(merged, None, sum(offered[domain] for domain in domains)))
-    agreement = [_agreement_row(name, found) for name, found in merged.agreement["domains"].items()]
+    agreement = [_agreement_row(name, figures) for name, figures in merged.agreement["domains"].items()]
     agreement.append(_agreement_row(_ALL, merged.agreement["all"]))
     parts = [
         "# Chats and the workflows to start",
@@ -269,7 +273,7 @@ def write_reports(folder: Path, merged: MergedSet, answers: AnnotationsByName) -
         labels = (*map(_shown, given), _shown(verdict.label), verdict.second, verdict.voters)
         rows.append([*key, *labels, "; ".join(filter(None, notes))])
     columns = ("conversation_uuid", "request_idx", *answers, "label", "second_label", "voters", "note")
-    conflicts = (row for row, one in zip(rows, merged.verdicts.values(), strict=True) if one.conflict)
+    conflicts = (row for row, verdict in zip(rows, merged.verdicts.values(), strict=True) if verdict.conflict)
     write_table(folder / VOTES, columns, rows)
     write_table(folder / CONFLICTS, columns, conflicts)
     write_json(folder / AGREEMENT, merged.agreement)

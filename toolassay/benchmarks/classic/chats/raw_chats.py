@@ -47,7 +47,11 @@ def read_raw(path: Path, settings: ChatSampling, needed: Sequence[str], used: se
         columns = {
             what: column
             for what, usual in RAW_COLUMNS.items()
-            if (column := next((one for one in (named.get(what, ""), *usual) if one in row.cells), None))
+            if (
+                column := next(
+                    (candidate for candidate in (named.get(what, ""), *usual) if candidate in row.cells), None
+                )
+            )
         }
         given = {"domain"} if settings.domain else set[str]()
         if missing := [what for what in (*needed, "domain") if what not in columns.keys() | given]:
@@ -143,11 +147,11 @@ def read_chats(messages_path: Path, settings: ChatSampling) -> RawChats:
             row.refuse_if(not _AMOUNT.fullmatch(row.get(figure)), problem, fix)
         row.refuse_if(not row["domain"], "domain is empty", "fill it in")
         chat = messages.setdefault(name, [])
-        chat.append(RawMessage(_place(row), sender, row))
+        chat.append(RawMessage(_position(row), sender, row))
         differs = row["domain"] != chat[0].row["domain"]
         problem = f"the chat {name!r} is in two domains"
         row.refuse_if(differs, problem, "write the same domain in all its rows")
-        differs = chat[0].place[0] != chat[-1].place[0]
+        differs = chat[0].position[0] != chat[-1].position[0]
         problem = "one chat has both times and numbers under order"
         row.refuse_if(differs, problem, "use either in all its rows")
     if not messages:
@@ -159,13 +163,13 @@ def read_chats(messages_path: Path, settings: ChatSampling) -> RawChats:
         )
     chats = []
     for name, chat in messages.items():
-        chat.sort(key=lambda message: message.place)
+        chat.sort(key=lambda message: message.position)
         rows["greetings"] += count_greetings(chat)
         chats.append(Chat(name, chat[0].row["domain"], tuple(exchanges_of(chat))))
     return RawChats(tuple(chats), workflows, rows)
 
 
-def _place(row: CsvRow) -> tuple[str, float]:
+def _position(row: CsvRow) -> tuple[str, float]:
     text = row["order"]
     try:
         number = float(text)

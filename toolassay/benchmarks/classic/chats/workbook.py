@@ -227,10 +227,10 @@ class _RowError(Exception):
 def _example(row: SheetRow, examples: Mapping[MessageKey, Example]) -> Example:
     name = row.cells["conversation_uuid"]
     index = row.cells["request_idx"]
-    place = index.removesuffix(".0")
-    example = examples.get((name, int(place))) if INDEX.fullmatch(index) else None
+    number = index.removesuffix(".0")
+    example = examples.get((name, int(number))) if INDEX.fullmatch(index) else None
     if example is None:
-        raise _RowError(f"the sample has no message {place[:20]!r} of {name[:60]!r}")
+        raise _RowError(f"the sample has no message {number[:20]!r} of {name[:60]!r}")
     for column, text in zip(
         READ_ONLY[2:], (example.question.turns[-1].content, example.response), strict=True
     ):
@@ -241,10 +241,10 @@ def _example(row: SheetRow, examples: Mapping[MessageKey, Example]) -> Example:
 
 def _annotation(row: SheetRow, names: Mapping[str, str]) -> Annotation | None:
     first, second = (_label(row.cells[column], column, names) for column in LABELS)
-    said = {flag: _YES_NO.get(row.cells[column].casefold()) for flag, column in FLAGS.items()}
-    if wrong := [FLAGS[flag] for flag, answer in said.items() if answer is None]:
+    answers = {flag: _YES_NO.get(row.cells[column].casefold()) for flag, column in FLAGS.items()}
+    if wrong := [FLAGS[flag] for flag, answer in answers.items() if answer is None]:
         raise _RowError(f"{wrong[0]} {row.cells[wrong[0]][:60]!r} is neither Yes nor No")
-    flags = frozenset(flag for flag, answer in said.items() if answer)
+    flags = frozenset(flag for flag, answer in answers.items() if answer)
     if second is not None and first is None:
         raise _RowError("Workflow 2 is filled in, but Workflow 1 is not")
     if second and not first:

@@ -27,10 +27,10 @@ def accuracy(rows: Sequence[PredictionRow]) -> dict[str, float]:
     for row in rows:
         messages[row.input].append(passes(row))
         turns[row.conversation][row.trial].append(passes(row))
-    for name, found in turns.items():
-        if len(found) < trials:
-            raise ValueError(f"the conversation {name!r} lacks a trial: it has {len(found)} of {trials}")
-    conversations = {name: [all(passed) for passed in found.values()] for name, found in turns.items()}
+    for name, by_trial in turns.items():
+        if len(by_trial) < trials:
+            raise ValueError(f"the conversation {name!r} lacks a trial: it has {len(by_trial)} of {trials}")
+    conversations = {name: [all(passed) for passed in by_trial.values()] for name, by_trial in turns.items()}
     return {
         **{f"row_pass@{k}": _mean_pass_at_k(messages, trials, k) for k in range(1, trials + 1)},
         **{f"convo_pass@{k}": _mean_pass_at_k(conversations, trials, k) for k in range(1, trials + 1)},
@@ -43,7 +43,7 @@ def passes(row: PredictionRow) -> bool:
 
 
 def _mean_pass_at_k(units: Mapping[Any, Sequence[bool]], trials: int, k: int) -> float:
-    return fsum(pass_at_k(trials, sum(found), k) for found in units.values()) / len(units)
+    return fsum(pass_at_k(trials, sum(passed), k) for passed in units.values()) / len(units)
 
 
 MAX_SECONDS = 60.0
@@ -60,14 +60,14 @@ def summary_statistics(name: str, values: Iterable[float | None]) -> dict[str, f
     """
     import numpy as np
 
-    found = np.array([value for value in values if value is not None], dtype=np.float64)
-    n = len(found)
+    known = np.array([value for value in values if value is not None], dtype=np.float64)
+    n = len(known)
     numbers = {
-        "mean": found.mean() if n else None,
-        "std": found.std(ddof=1) if n > 1 else None,
-        "min": found.min() if n else None,
-        "max": found.max() if n else None,
-        "total": found.sum(),
+        "mean": known.mean() if n else None,
+        "std": known.std(ddof=1) if n > 1 else None,
+        "min": known.min() if n else None,
+        "max": known.max() if n else None,
+        "total": known.sum(),
     }
     return {
         f"{name}_{what}": None if number is None else float(np.round(number, 6))
@@ -115,10 +115,10 @@ def stability(rows: Sequence[PredictionRow]) -> dict[str, float]:
     if not messages:
         raise ValueError("no message has a label")
     conversations: dict[str, list[tuple[str, bool]]] = defaultdict(list)
-    for (name, _), found in turns.items():
-        wanted = [row.labels[0] for row in found if row.labels]
+    for (name, _), chat_rows in turns.items():
+        wanted = [row.labels[0] for row in chat_rows if row.labels]
         if wanted:
-            conversations[wanted[-1]].append((name, all(map(_passes_strictly, found))))
+            conversations[wanted[-1]].append((name, all(map(_passes_strictly, chat_rows))))
     return {**_pass_hat_ks("row", messages), **_pass_hat_ks("convo", conversations)}
 
 
@@ -130,11 +130,13 @@ def _passes_strictly(row: PredictionRow) -> bool:
 def _pass_hat_ks(name: str, workflows: Mapping[str, Sequence[tuple[str, bool]]]) -> dict[str, float]:
     """pass^k from the conversation and the success of each run of a workflow."""
     largest = max(len({conversation for conversation, _ in runs}) for runs in workflows.values())
-    found = {}
+    metrics = {}
     for k in range(1, largest + 1):
         chosen = [[passed for _, passed in runs] for runs in workflows.values() if len(runs) >= k]
-        found[f"{name}_pass^{k}"] = fsum(pass_hat_k(len(one), sum(one), k) for one in chosen) / len(chosen)
-    return found
+        metrics[f"{name}_pass^{k}"] = fsum(
+            pass_hat_k(len(outcomes), sum(outcomes), k) for outcomes in chosen
+        ) / len(chosen)
+    return metrics
 
 
 _AXES: Mapping[str, Callable[[Sequence[PredictionRow]], Mapping[str, float | None]]] = {
@@ -161,16 +163,16 @@ def compat_metrics(rows: Iterable[PredictionRow]) -> dict[str, Any]:
     notes: dict[str, str] = {}
     for axis, measure in _AXES.items():
         counted = [row for row in ordered if timed(row)] if axis == "latency" else ordered
-        found: dict[str, Any] = {}
+        by_domain: dict[str, Any] = {}
         for name in (None, *sorted({row.domain for row in counted})):
             chosen = [row for row in counted if name in (None, row.domain)]
             domain = f"domain:{name or 'all'}"
             try:
-                found[domain] = dict(measure(chosen))
+                by_domain[domain] = dict(measure(chosen))
             except ValueError as error:
                 notes[axis] = f"{domain}: {error}"
                 break
-        metrics[axis] = None if axis in notes else found
+        metrics[axis] = None if axis in notes else by_domain
     return {**metrics, "notes": notes}
 
 

@@ -46,19 +46,20 @@ def _standing(numbers: Mapping[str, Any]) -> Standing:
         heading: {**bounds.get(name, {}), "value": (compat[axis] or {}).get(_ALL, {}).get(name)}
         for heading, (axis, name) in _COMPAT.items()
     }
-    judged, found = (
-        {heading: Interval.of(one) for heading, one in columns.items()} for columns in (shares, published)
+    judged, as_published = (
+        {heading: Interval.of(interval) for heading, interval in columns.items()}
+        for columns in (shares, published)
     )
     judged["macro F1"] = Interval(accuracy["macro_f1"], None, None)
     judged["none F1"] = Interval(accuracy["none"]["f1"], None, None)
-    return Standing(ColumnScores(n, coverage, judged), ColumnScores(n, coverage, found))
+    return Standing(ColumnScores(n, coverage, judged), ColumnScores(n, coverage, as_published))
 
 
 def _axis(numbers: Mapping[str, Any]) -> Axis:
     """Strict accuracy of messages in all trials; without a ledger, cost and time by the rows."""
     strict = numbers["strict"]
-    found = strict["stability"][_ALL]
-    stability = {**found, **found["messages"]} if found["trials"] > 1 else None
+    repeats = strict["stability"][_ALL]
+    stability = {**repeats, **repeats["messages"]} if repeats["trials"] > 1 else None
     cost, latency = ((strict.get(axis) or {}).get(_ALL, {}) for axis in ("cost", "latency"))
     accuracy = Interval.of(strict["accuracy"][_ALL]["messages"])
     return Axis(numbers["n"], accuracy, stability, cost, latency)
@@ -75,11 +76,11 @@ def published_means(domain: str) -> dict[str, dict[str, float]]:
     >>> published_means("all")["GPT-4o"]["security"]
     0.89
     """
-    found: dict[str, dict[str, float]] = {}
+    means: dict[str, dict[str, float]] = {}
     for line in published_rows("classic"):
         if line["domain"] == domain:
-            found.setdefault(line["model"], {})[line["metric"]] = float(line["mean"])
-    return found
+            means.setdefault(line["model"], {})[line["metric"]] = float(line["mean"])
+    return means
 
 
 def _published_agents(folder: DataFolder, domain: str | None) -> dict[str, dict[str, float]]:

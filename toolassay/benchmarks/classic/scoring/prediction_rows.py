@@ -103,7 +103,7 @@ def read_rows(path: Path, data: ClassicData | None = None) -> list[PredictionRow
     if path.is_dir() or path.suffix.lower() == ".csv":
         what = "is a folder" if path.is_dir() else "is a table"
         raise UsageError(f"{what}, not a JSON array or JSON Lines", file=path, fix=make)
-    for place, value in json_rows(path, fix=f"run {as_called('infer')} first, or check the path"):
+    for location, value in json_rows(path, fix=f"run {as_called('infer')} first, or check the path"):
         try:
             row = row_of(value)
             if row.sorting in seen:
@@ -120,7 +120,7 @@ def read_rows(path: Path, data: ClassicData | None = None) -> list[PredictionRow
                         f"the conversation {name} belongs to {example.domain!r}, not to {row.domain!r}"
                     )
         except ValueError as error:
-            raise place.error(f"row {place.number}: {error}", correct) from None
+            raise location.error(f"row {location.number}: {error}", correct) from None
         seen.add(row.sorting)
         rows.append(row)
     if not rows:
@@ -186,7 +186,7 @@ def row_of(value: Any) -> PredictionRow:
     """
     if not isinstance(value, Mapping):
         raise ValueError("is not a JSON object")
-    known = {name: found for name, found in value.items() if found is not None and found == found}  # no NaN
+    known = {name: cell for name, cell in value.items() if cell is not None and cell == cell}  # no NaN
     if "pred_workflow_uuid" in value.keys() - known.keys():
         known["pred_workflow_uuid"] = None if value["pred_workflow_uuid"] is None else ""
     try:

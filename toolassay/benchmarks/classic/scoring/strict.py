@@ -86,12 +86,12 @@ def message_outcomes(
         Sorted by conversation, message and trial.
     """
     rows = list(rows)
-    found = {(*row.input, row.trial): row for row in rows}
+    by_run = {(*row.input, row.trial): row for row in rows}
     trials = sorted({row.trial for row in rows}) or [0]
     offered = {domain: {flow.id for flow in flows} for domain, flows in data.workflows.items()}
     judged = []
     for example in sorted(data.examples, key=lambda each: (each.conversation, each.request_idx)):
-        own = {trial: found.get((example.conversation, example.request_idx, trial)) for trial in trials}
+        own = {trial: by_run.get((example.conversation, example.request_idx, trial)) for trial in trials}
         for trial, row in own.items():
             outcome = ended(example, trial) if row is None else _outcome(row, offered[example.domain])
             if outcome == MISSING and any(own.values()):
@@ -102,10 +102,10 @@ def message_outcomes(
 
 def by_message(judged: Sequence[MessageOutcome]) -> list[list[MessageOutcome]]:
     """The trials of each message, in the given order."""
-    found: dict[str, list[MessageOutcome]] = {}
+    by_id: dict[str, list[MessageOutcome]] = {}
     for message_outcome in judged:
-        found.setdefault(message_outcome.example.id, []).append(message_outcome)
-    return list(found.values())
+        by_id.setdefault(message_outcome.example.id, []).append(message_outcome)
+    return list(by_id.values())
 
 
 def _outcome(row: PredictionRow, offered: set[str]) -> str:
@@ -138,12 +138,16 @@ def accuracy(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
     messages = by_message(judged)
     firsts = {unit[0].example.conversation: unit[0].example.id for unit in reversed(messages)}
 
-    def whole_conversation(one: MessageOutcome) -> float:
+    def whole_conversation(message_outcome: MessageOutcome) -> float:
         """A conversation counts at its first message."""
-        is_first = one.example.id == firsts[one.example.conversation]
-        return float(one.conversation not in failed) if is_first and one.conversation not in cut else nan
+        is_first = message_outcome.example.id == firsts[message_outcome.example.conversation]
+        return (
+            float(message_outcome.conversation not in failed)
+            if is_first and message_outcome.conversation not in cut
+            else nan
+        )
 
-    right = run_table([[float(one.right) for one in unit] for unit in messages])
+    right = run_table([[float(message_outcome.right) for message_outcome in unit] for unit in messages])
     ratios = {
         "messages": Ratio.over_runs(right),
         "conversations": Ratio.over_runs(
@@ -161,8 +165,8 @@ def accuracy(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
         ratios[name] = Ratio.share(means_over_runs(right) * weights, weights)
     clusters = [unit[0].example.conversation for unit in messages]
     intervals = ratio_intervals(ratios.values(), clusters=clusters)
-    found = {name: interval.to_json() for name, interval in zip(ratios, intervals, strict=True)}
-    return {**found, "outcomes": outcomes, "none": none_quality(judged)}
+    shares = {name: interval.to_json() for name, interval in zip(ratios, intervals, strict=True)}
+    return {**shares, "outcomes": outcomes, "none": none_quality(judged)}
 
 
 def none_quality(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
@@ -181,10 +185,12 @@ def none_quality(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
         for message_outcome in judged
         if message_outcome.answered and message_outcome.choice is None
     ]
-    hits = sum(one.right for one in chosen)
-    false = sum(one.choice is not None for one in unlabelled)
+    hits = sum(message_outcome.right for message_outcome in chosen)
+    false = sum(message_outcome.choice is not None for message_outcome in unlabelled)
     missed = len(chosen) - hits
-    wrong = sum(one.choice is not None and not one.right for one in labelled)
+    wrong = sum(
+        message_outcome.choice is not None and not message_outcome.right for message_outcome in labelled
+    )
     return {
         "wanted": len(unlabelled),
         "chosen": len(chosen),
@@ -198,14 +204,14 @@ def none_quality(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
     }
 
 
-def precision_recall(hits: int, chosen: int, found: int, wanted: int) -> dict[str, float | None]:
+def precision_recall(hits: int, chosen: int, recalled: int, wanted: int) -> dict[str, float | None]:
     """Precision `hits / chosen`, recall `found / wanted`, and their harmonic mean F1; None if undefined.
 
     >>> precision_recall(1, 2, 1, 1)
     {'precision': 0.5, 'recall': 1.0, 'f1': 0.6666666666666666}
     """
     precision = share(hits, chosen)
-    recall = share(found, wanted)
+    recall = share(recalled, wanted)
     f1 = None
     if recall is not None:
         f1 = 2 * precision * recall / (precision + recall) if precision and recall else 0.0
@@ -257,11 +263,11 @@ def workflow_table(judged: Sequence[MessageOutcome], data: ClassicData) -> dict[
 
 def phrasings_of(judged: Sequence[MessageOutcome]) -> dict[str, list[float]]:
     """By workflow: for each message whose primary label it is, the share of correct trials."""
-    found: dict[str, list[float]] = defaultdict(list)
+    phrasings: dict[str, list[float]] = defaultdict(list)
     for trials in by_message(judged):
         if (wanted := trials[0].wanted) is not None:
-            found[wanted].append(fmean(trial.right for trial in trials))
-    return found
+            phrasings[wanted].append(fmean(trial.right for trial in trials))
+    return phrasings
 
 
 def phrasing_sensitivity(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
@@ -273,8 +279,8 @@ def phrasing_sensitivity(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
     """
     several = [shares for shares in phrasings_of(judged).values() if len(shares) > 1]
     n = len(several)
-    always = sum(min(found) == 1 for found in several)
-    never = sum(max(found) == 0 for found in several)
+    always = sum(min(shares) == 1 for shares in several)
+    never = sum(max(shares) == 0 for shares in several)
     return {
         "workflows": n,
         "always_right": share(always, n),
@@ -307,8 +313,8 @@ def confusion(judged: Sequence[MessageOutcome]) -> list[dict[str, Any]]:
 
 def macro_f1(table: dict[str, dict[str, Any]], domain: str | None = None) -> float | None:
     """The mean F1 of the workflows with support."""
-    found = [row["f1"] for row in table.values() if row["support"] and domain in (None, row["domain"])]
-    return fmean(found) if found else None
+    scores = [row["f1"] for row in table.values() if row["support"] and domain in (None, row["domain"])]
+    return fmean(scores) if scores else None
 
 
 def stability(
@@ -329,22 +335,22 @@ def stability(
         in that trial.
     """
     trials = len({message_outcome.trial for message_outcome in judged})
-    found: dict[str, Any] = {"trials": trials}
+    metrics: dict[str, Any] = {"trials": trials}
     if trials > 1:
         messages = [unit for unit in by_message(judged) if any(map(_has_run, unit))]
         runs = [[unit[trial] for unit in messages] for trial in range(trials)]
         answers = [[_answer(run) for run in row] for row in runs]
-        right = [[one.right for one in row] for row in runs]
+        right = [[message_outcome.right for message_outcome in row] for row in runs]
         whole = stability_metrics(answers, right, [unit[0].example.conversation for unit in messages])
-        found |= {name: whole.pop(name) for name in AGREEMENTS}
-        found["messages"] = whole
+        metrics |= {name: whole.pop(name) for name in AGREEMENTS}
+        metrics["messages"] = whole
         units = _conversations(judged)
-        found["conversations"] = repeat_metrics(
-            [[one.right for one in unit] for unit in units],
+        metrics["conversations"] = repeat_metrics(
+            [[message_outcome.right for message_outcome in unit] for unit in units],
             clusters=[unit[0].example.conversation for unit in units],
         )
     return {
-        **found,
+        **metrics,
         "phrasing": phrasing_sensitivity(
             [message_outcome for message_outcome in judged if is_scored(message_outcome.outcome)]
         ),
@@ -369,8 +375,8 @@ def pairs_of_orders(
         for message_outcome in main
         if _has_run(message_outcome)
     }
-    found = ((first.get((one.example.id, one.trial)), one) for one in chain.from_iterable(others))
-    return [(one, other) for one, other in found if one and _has_run(other) and one.order != other.order]
+    pairs = ((first.get((other.example.id, other.trial)), other) for other in chain.from_iterable(others))
+    return [(base, other) for base, other in pairs if base and _has_run(other) and base.order != other.order]
 
 
 def by_order(rows: Iterable[PredictionRow]) -> dict[str, list[PredictionRow]]:
@@ -381,8 +387,8 @@ def by_order(rows: Iterable[PredictionRow]) -> dict[str, list[PredictionRow]]:
     return dict(sorted(prediction_rows.items()))
 
 
-def _agree(one: MessageOutcome, other: MessageOutcome) -> bool:
-    return one.answered and other.answered and one.choice == other.choice
+def _agree(base: MessageOutcome, other: MessageOutcome) -> bool:
+    return base.answered and other.answered and base.choice == other.choice
 
 
 def _answer(run: MessageOutcome) -> Hashable:
@@ -392,32 +398,32 @@ def _answer(run: MessageOutcome) -> Hashable:
     return (run.choice,) if run.answered else UNANSWERED
 
 
-def _has_run(one: MessageOutcome) -> bool:
-    return one.row is not None and is_scored(one.outcome)
+def _has_run(message_outcome: MessageOutcome) -> bool:
+    return message_outcome.row is not None and is_scored(message_outcome.outcome)
 
 
 def _conversations(judged: Sequence[MessageOutcome]) -> list[list[MessageOutcome]]:
     """For each conversation and trial the first wrong message, or the last one if all are right. Trials in
     which a message was not run are left out.
     """
-    found: dict[str, dict[int, MessageOutcome]] = defaultdict(dict)
+    by_conversation: dict[str, dict[int, MessageOutcome]] = defaultdict(dict)
     cut = {message_outcome.conversation for message_outcome in judged if not _has_run(message_outcome)}
     for message_outcome in judged:
         if message_outcome.conversation in cut:
             continue
-        before = found[message_outcome.example.conversation].get(message_outcome.trial)
+        before = by_conversation[message_outcome.example.conversation].get(message_outcome.trial)
         if before is None or before.right:
-            found[message_outcome.example.conversation][message_outcome.trial] = message_outcome
-    return [list(trials.values()) for trials in found.values()]
+            by_conversation[message_outcome.example.conversation][message_outcome.trial] = message_outcome
+    return [list(trials.values()) for trials in by_conversation.values()]
 
 
 def _order(pairs: Sequence[tuple[MessageOutcome, MessageOutcome]]) -> Mapping[str, Any]:
     return {
-        "orders": sorted({one.order for pair in pairs for one in pair}),
+        "orders": sorted({message_outcome.order for pair in pairs for message_outcome in pair}),
         "pairs": len(pairs),
         "answer_agreement": fmean(_agree(*pair) for pair in pairs),
-        "correctness_agreement": fmean(one.right == other.right for one, other in pairs),
-        "right_in_both": fmean(one.right and other.right for one, other in pairs),
+        "correctness_agreement": fmean(base.right == other.right for base, other in pairs),
+        "right_in_both": fmean(base.right and other.right for base, other in pairs),
     }
 
 
@@ -438,13 +444,13 @@ def cost(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
     ]
     usd = _sum(known, lambda row: row.cost)
     runs = [message_outcome for message_outcome in judged if message_outcome.row is not None]
-    conversations = {one.conversation for one in known}
+    conversations = {message_outcome.conversation for message_outcome in known}
     per_message = share(usd, len(known))
     return {
         "usd": usd,
         "usd_per_message": per_message,
         "usd_per_1000_messages": None if per_message is None else 1000 * per_message,
-        "usd_per_solved_message": share(usd, sum(one.right for one in known)),
+        "usd_per_solved_message": share(usd, sum(message_outcome.right for message_outcome in known)),
         "usd_per_conversation": share(usd, len(conversations)),
         "messages_of_unknown_cost": len(runs) - len(known),
         "prompt_tokens": _sum(runs, lambda row: row.tokens_input),
@@ -494,8 +500,8 @@ def latency(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
 
 
 def _percentiles(times: array[float], which: tuple[int, ...]) -> dict[str, float | None]:
-    found = percentiles(times, which) or {}
-    return {f"p{p}": found.get(f"p{p}") for p in which}
+    times_at = percentiles(times, which) or {}
+    return {f"p{p}": times_at.get(f"p{p}") for p in which}
 
 
 def strict_metrics(
@@ -531,7 +537,11 @@ def strict_metrics(
         axes["stability"][name] = stability(these, between)
     messages = by_message(every)
     outcomes = Counter(
-        next((one.outcome for one in unit if is_scored(one.outcome)), unit[0].outcome) for unit in messages
+        next(
+            (message_outcome.outcome for message_outcome in unit if is_scored(message_outcome.outcome)),
+            unit[0].outcome,
+        )
+        for unit in messages
     )
     return {
         "n_messages": len(messages),
