@@ -23,6 +23,7 @@ from toolassay.runs.work import Inference
 from toolassay.stages.check import Checked
 from toolassay.stages.execute import Executed
 from toolassay.stages.export import Exported
+from toolassay.stages.import_cases import ImportedCases
 from toolassay.stages.infer import Security
 from toolassay.stages.pipeline import Piped
 from toolassay.stages.report import AxesReport
@@ -55,7 +56,7 @@ from toolassay.tools.library import Tool as Tool
 from toolassay.tools.library import ToolLibrary as ToolLibrary
 from toolassay.version import __version__ as __version__
 
-__all__ = ["Benchmark", "import_classic", "import_taskbench", "SCREEN", "IncompleteError", "ToolassayError", "UnknownNameError", "UsageError", "ToolGraph", "Edit", "LinkOptions", "ProposeOptions", "ModelOptions", "Sample", "Budget", "Limits", "ModelSettings", "RunChoices", "SILENT", "calibrate", "check", "compare", "evaluate", "verify", "execute", "export", "generate", "sample", "build_graph", "visualize", "infer", "serve", "import_tools", "leaderboard", "pipeline", "format_data", "write_report", "apply_review", "export_reviews", "import_reviews", "review_summary", "start_review", "split", "measure_variety", "Tool", "ToolLibrary", "report", "__version__"]
+__all__ = ["Benchmark", "import_classic", "import_taskbench", "SCREEN", "IncompleteError", "ToolassayError", "UnknownNameError", "UsageError", "ToolGraph", "Edit", "LinkOptions", "ProposeOptions", "ModelOptions", "Sample", "Budget", "Limits", "ModelSettings", "RunChoices", "SILENT", "calibrate", "check", "compare", "evaluate", "verify", "execute", "export", "generate", "sample", "build_graph", "visualize", "infer", "serve", "import_cases", "import_tools", "leaderboard", "pipeline", "format_data", "write_report", "apply_review", "export_reviews", "import_reviews", "review_summary", "start_review", "split", "measure_variety", "Tool", "ToolLibrary", "report", "__version__"]
 
 def calibrate(
     labels: str | Path,
@@ -1075,6 +1076,24 @@ def serve(
     Raises:
         UsageError: A fault is unknown, a folder has no tools, or the port is in use.
         KeyboardInterrupt: At Ctrl-C.
+    """
+
+def import_cases(
+    file: str | Path,
+    data_dir: str | Path,
+    *,
+    screen: Screen = ...,
+) -> ImportedCases:
+    """Import cases into a data folder that has tools; a case with the id of an earlier one replaces it.
+
+    Args:
+        file: YAML, JSON, JSON Lines or CSV with the fields of `Case`. In CSV, `calls`, `facts` and `state`
+            are JSON (a fact may be the bare value), and names are separated by commas.
+        data_dir: The data folder.
+        screen: Receives messages and results.
+
+    Raises:
+        UsageError: The folder has no tools, the file cannot be read, or no case in it is valid.
     """
 
 def import_tools(

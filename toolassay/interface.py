@@ -40,6 +40,7 @@ _NAMES = {
     "stages.generate": "generate sample",
     "stages.graph": "build_graph visualize",
     "stages.infer": "infer serve",
+    "stages.import_cases": "import_cases",
     "stages.import_tools": "import_tools",
     "stages.leaderboard": "leaderboard",
     "stages.pipeline": "pipeline",

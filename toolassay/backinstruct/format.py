@@ -21,6 +21,7 @@ from toolassay.console.tables import Result, Table
 from toolassay.errors import ToolassayError, UsageError, as_called
 from toolassay.files.data_files import atomic_writer, keep_dated_copy, sha256_of
 from toolassay.graph import DependencyType
+from toolassay.records.cases import case_lines
 from toolassay.records.data_folder import DataFolder
 from toolassay.tools.library import ToolLibrary
 
@@ -101,6 +102,9 @@ def format_data(
         if not kept:
             # Raised inside the block, so that no file is replaced.
             raise _nothing(folder.data_raw, refused, left_out, reasons, critics)
+        for label, request in case_lines(folder.path):
+            data.write(line(label) + "\n")
+            requests.write(line(request) + "\n")
         ids.write(json.dumps(alignment.ids, indent=2, ensure_ascii=False) + "\n")
         markdown.write("\n".join(f"{heading}\n\n{table}\n" for heading, table in tables(alignment)))
         copies = [keep_dated_copy(path) for path in _to_keep(folder, dependency_type, force=force)]

@@ -47,13 +47,26 @@ def _command(importer: Importer) -> click.Command:
     return command(importer.name, help=f"{importer.help}\n\n{importer.source_help}")(import_command)
 
 
+@command("cases", help="Your own requests, with what an agent must do, say and leave.")
+def import_cases_command(
+    file: Annotated[Path, Option(positional=True, metavar="FILE")],
+    data_dir: Annotated[Path, Option("The data folder, which has tools.", common=True)],
+) -> int:
+    """Import `FILE` in YAML, JSON Lines or CSV."""
+    from toolassay.stages.import_cases import import_cases
+
+    return 3 if import_cases(file, data_dir, screen=SCREEN).problems else 0
+
+
 class _Kinds(CommandGroup):
     """The importers of tools, then those of benchmarks; found when they are needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*(importer.name for importer in importers()), *_published()]
+        return [*(importer.name for importer in importers()), "cases", *_published()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name == "cases":
+            return import_cases_command
         for importer in importers():
             if importer.name == cmd_name:
                 return _command(importer)
@@ -63,6 +76,7 @@ class _Kinds(CommandGroup):
     def help_rows(self, ctx: click.Context) -> list[tuple[str, str]]:
         """The help of each kind, which needs none of their commands."""
         rows = [(importer.name, importer.help) for importer in importers()]
+        rows.append(("cases", str(import_cases_command.help)))
         return rows + [(name, entry.help) for name, entry in _published().items()]
 
 

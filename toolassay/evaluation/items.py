@@ -45,6 +45,14 @@ OUTCOME = "outcome"
 HARMLESS = "no_unwanted_changes"
 """Score of an executed item: 0 if the plan changed what the gold plan leaves, or leaves otherwise."""
 OUTCOMES = (OUTCOME, HARMLESS)
+OUTCOME_AT_BEST = "outcome_at_best"
+"""The outcome if every undecided fact is right."""
+STATE = "state"
+"""Score of an executed item: 1 if it leaves the expected state."""
+FACTS = "facts"
+"""Score of an item with a final text: 1 if it states every fact; an undecided one is 0."""
+FACTS_AT_BEST = "facts_at_best"
+"""The same if every undecided fact is right."""
 
 
 def items_path(metrics: Path) -> Path:
@@ -197,15 +205,14 @@ class ExecutedPredictions:
 
     Attributes:
         executor: Name of the executor.
-        verdicts: By id and number of the trial, the scores `OUTCOME` and `HARMLESS`, and the number of
-            unwanted changes; the last two are None if no state can be seen.
+        verdicts: By id and number of the trial, the run with the scores of its verdict.
         unjudged: Requests whose gold plan ran, without a prediction or without a result in any trial.
         stability: How often they are right over several trials, as `stability_metrics`; None for one trial.
         problem: Why these outcomes do not rank; empty if they do.
     """
 
     executor: str
-    verdicts: Mapping[str, Mapping[int, tuple[float, float | None, int | None]]]
+    verdicts: Mapping[str, Mapping[int, ItemTrial]]
     unjudged: frozenset[str]
     problem: str = ""
     stability: Mapping[str, Any] | None = None
@@ -213,15 +220,14 @@ class ExecutedPredictions:
     @property
     def shares(self) -> list[tuple[float | None, float | None]]:
         """`OUTCOME` and `HARMLESS` of each request with a verdict, as means over its runs."""
-        runs = [
-            [
-                ItemTrial(number, "", {OUTCOME: verdict[0], HARMLESS: verdict[1]})
-                for number, verdict in verdicts_of_trials.items()
-            ]
-            for verdicts_of_trials in self.verdicts.values()
-        ]
-        means = map(mean_scores, runs)
+        means = (mean_scores(list(runs.values())) for runs in self.verdicts.values())
         return [(mean[OUTCOME], mean[HARMLESS]) for mean in means]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of all scores of verdicts."""
+        runs = (run for runs in self.verdicts.values() for run in runs.values())
+        return list(dict.fromkeys((*OUTCOMES, *(name for run in runs for name in run.scores))))
 
     @cached_property
     def _trials(self) -> frozenset[int]:
@@ -236,12 +242,14 @@ class ExecutedPredictions:
         trials: list[ItemTrial] = []
         for run in runs:
             is_failed = is_judged and run.trial in self._trials and run.outcome != "answered"
-            unknown = (0.0, 1.0, 0) if is_failed and is_scored(run.outcome) else (None, None, None)
-            right, harmless, unwanted = verdicts.get(run.trial, unknown)
-            scores = {OUTCOME: right, HARMLESS: harmless, **run.scores}
-            trials.append(msgspec.structs.replace(run, scores=scores, unwanted=unwanted))
+            unknown = ItemTrial(run.trial, "", {})
+            if is_failed and is_scored(run.outcome):
+                unknown = ItemTrial(run.trial, "", {**dict.fromkeys(self.names, 0.0), HARMLESS: 1.0}, 0)
+            verdict = verdicts.get(run.trial, unknown)
+            scores = {**dict.fromkeys(self.names), **verdict.scores, **run.scores}
+            trials.append(msgspec.structs.replace(run, scores=scores, unwanted=verdict.unwanted))
         mean = mean_scores(trials)
-        scores = {OUTCOME: mean.get(OUTCOME), HARMLESS: mean.get(HARMLESS), **item.scores}
+        scores = {**{name: mean.get(name) for name in self.names}, **item.scores}
         return msgspec.structs.replace(item, scores=scores, trials=item.trials and trials)
 
 
@@ -250,27 +258,26 @@ class ExecutedLine(msgspec.Struct, frozen=True):
 
     Attributes:
         key: Id of the request.
-        correct: Whether its first run is right.
+        correct: Whether its first run is right; None if that is undecided.
         state: Whether its first run leaves the right state; None if no state can be seen.
         unwanted: Number of unwanted changes of its first run.
         trials: Its runs with a verdict; None in files of earlier versions.
     """
 
     key: RequestId = msgspec.field(name="id")
-    correct: bool
+    correct: bool | None
     state: bool | None
     unwanted: int
     trials: Sequence[ItemTrial] | None = None
 
     @property
-    def verdicts(self) -> dict[int, tuple[float, float | None, int | None]]:
+    def verdicts(self) -> dict[int, ItemTrial]:
         """The verdicts by trial, as `ExecutedPredictions` has them."""
-        if self.trials is None:
-            harmless = None if self.state is None else float(not self.unwanted)
-            return {0: (float(self.correct), harmless, None if self.state is None else self.unwanted)}
-        return {
-            run.trial: (run.scores[OUTCOME] or 0.0, run.scores[HARMLESS], run.unwanted) for run in self.trials
-        }
+        if self.trials is not None:
+            return {run.trial: run for run in self.trials}
+        harmless = None if self.state is None else float(not self.unwanted)
+        unwanted = None if self.state is None else self.unwanted
+        return {0: ItemTrial(0, "", {OUTCOME: float(bool(self.correct)), HARMLESS: harmless}, unwanted)}
 
 
 def read_executed(items: Path) -> ExecutedPredictions | None:

@@ -11,17 +11,42 @@ from typing import Any
 
 import msgspec
 
-from toolassay.evaluation.items import HARMLESS, OUTCOME, ItemTrial, mean_scores
+from toolassay.evaluation.items import (
+    FACTS,
+    FACTS_AT_BEST,
+    HARMLESS,
+    OUTCOME,
+    OUTCOME_AT_BEST,
+    STATE,
+    ItemTrial,
+    mean_scores,
+)
 from toolassay.plans.execution_record import Change, Execution
 from toolassay.records.dataset import RequestId
+
+NO_VERDICT = ("provider_error", "in_doubt", "not_allowed")
+"""The outcomes of executions without a result through no fault of the plan."""
+
+
+class FactVerdict(msgspec.Struct, frozen=True):
+    """The verdict on one fact that the final text must state.
+
+    Attributes:
+        said: The words that state it; empty if none do.
+        right: 1 or 0; None if only a judge of language can say.
+    """
+
+    said: str
+    right: float | None
 
 
 class OutcomeVerdict(msgspec.Struct, frozen=True):
     """The verdict on one plan that was executed.
 
     Attributes:
-        correct: Whether the plan ran, the state is that of the gold plan, and the answer has all that the
-            gold answer has.
+        correct: Whether the plan ran, the state is the expected one, and the final text states every fact;
+            where no facts are known, the answer has all that the gold answer has. None if a fact is
+            undecided.
         ran: Whether every call returned.
         answer: Whether every result that the gold plan gives the user is among those that this plan gives.
             A result that varies from one execution to the next is equal if the call is.
@@ -31,9 +56,14 @@ class OutcomeVerdict(msgspec.Struct, frozen=True):
         missed: Number of places that the gold plan changes and this plan does not.
         extra_calls: Number of calls beyond those of the gold plan.
         reason: Why it did not run; empty if it did.
+        facts: 1 if the final text states every fact, 0 if it lacks one; None if that is undecided, or there
+            is no text or nothing known that it must state.
+        facts_by: The verdict on each fact; None where `facts` does not apply.
+        judged_by: The model that decided what the rule could not; empty for none.
+        forbidden: The tools that were called and must not be.
     """
 
-    correct: bool
+    correct: bool | None
     ran: bool
     answer: bool
     state: bool | None
@@ -41,11 +71,31 @@ class OutcomeVerdict(msgspec.Struct, frozen=True):
     missed: int
     extra_calls: int
     reason: str = ""
+    facts: float | None = None
+    facts_by: tuple[FactVerdict, ...] | None = None
+    judged_by: str = ""
+    forbidden: tuple[str, ...] = ()
 
     @property
     def harmless(self) -> float | None:
-        """1 without unwanted changes, else 0; None if no state can be seen."""
+        """1 without unwanted changes and forbidden calls, else 0; None if no state can be seen."""
+        if self.forbidden:
+            return 0.0
         return None if self.state is None else float(not self.unwanted)
+
+    @property
+    def score_by_name(self) -> dict[str, float | None]:
+        """Its scores; what is undecided counts as wrong, and as right in the scores at best."""
+        scores: dict[str, float | None] = {OUTCOME: float(self.correct is True), HARMLESS: self.harmless}
+        if self.facts_by is not None:
+            undecided = self.facts is None
+            scores |= {
+                OUTCOME_AT_BEST: float(self.correct is not False),
+                STATE: None if self.state is None else float(self.state),
+                FACTS: 0.0 if undecided else self.facts,
+                FACTS_AT_BEST: 1.0 if undecided else self.facts,
+            }
+        return scores
 
 
 def judge(gold: Execution, predicted: Execution) -> OutcomeVerdict | None:
@@ -57,7 +107,7 @@ def judge(gold: Execution, predicted: Execution) -> OutcomeVerdict | None:
         gold: The execution of the gold plan.
         predicted: The execution of a model's plan for the same request.
     """
-    if gold.outcome != "ran" or predicted.outcome in ("provider_error", "in_doubt", "not_allowed"):
+    if gold.outcome != "ran" or predicted.outcome in NO_VERDICT:
         return None
     wanted_changes = gold.changes
     made_changes = predicted.changes
@@ -126,7 +176,7 @@ class OutcomeLine(OutcomeVerdict, frozen=True, kw_only=True):
 
     Attributes:
         id: Id of the request.
-        scores: Means over its runs of `OUTCOME` and `HARMLESS`.
+        scores: Means over its runs of the scores of a verdict.
         counts: Sums over its runs of the numbers of a verdict.
         trials: Its runs with a verdict, with `Execution.outcome`.
     """
@@ -148,8 +198,8 @@ class OutcomeLine(OutcomeVerdict, frozen=True, kw_only=True):
             ItemTrial(
                 number,
                 execution.outcome,
-                {OUTCOME: float(verdict.correct), HARMLESS: verdict.harmless},
-                None if verdict.state is None else verdict.unwanted,
+                verdict.score_by_name,
+                None if verdict.harmless is None else verdict.unwanted,
             )
             for number, (execution, verdict) in runs.items()
         ]
@@ -175,6 +225,10 @@ class OutcomeSummary(msgspec.Struct, frozen=True):
         answer: Number of plans with the right answer.
         state: Number of plans that leave the right state; None if no state can be seen.
         unwanted: Number of plans with unwanted changes.
+        undecided: Number of plans of which a fact is undecided; `correct` counts them as wrong.
+        facts: Number of final texts that state every fact; None where no facts are known.
+        with_facts: Number of requests with facts and a final text.
+        facts_undecided: Number of final texts of which a fact is undecided.
     """
 
     judged: int
@@ -184,6 +238,10 @@ class OutcomeSummary(msgspec.Struct, frozen=True):
     answer: float
     state: float | None
     unwanted: float
+    undecided: float = 0
+    facts: float | None = None
+    with_facts: int = 0
+    facts_undecided: float = 0
 
     @classmethod
     def of(cls, verdicts: Iterable[Sequence[OutcomeVerdict]], requests: int) -> OutcomeSummary:
@@ -197,14 +255,19 @@ class OutcomeSummary(msgspec.Struct, frozen=True):
         with_state = [
             [verdict for verdict in runs if verdict.state is not None] for runs in verdicts_of_requests
         ]
+        with_facts = [runs for runs in verdicts_of_requests if any(run.facts_by is not None for run in runs)]
         return cls(
             len(verdicts_of_requests),
             requests,
-            _mean_count(verdicts_of_requests, lambda verdict: verdict.correct),
+            _mean_count(verdicts_of_requests, lambda verdict: verdict.correct is True),
             _mean_count(verdicts_of_requests, lambda verdict: verdict.ran),
             _mean_count(verdicts_of_requests, lambda verdict: verdict.answer),
             _mean_count(with_state, lambda verdict: bool(verdict.state)) if any(with_state) else None,
-            _mean_count(verdicts_of_requests, lambda verdict: verdict.unwanted > 0),
+            _mean_count(verdicts_of_requests, lambda verdict: verdict.harmless == 0),
+            _mean_count(verdicts_of_requests, lambda verdict: verdict.correct is None),
+            _mean_count(with_facts, lambda verdict: verdict.facts == 1) if with_facts else None,
+            len(with_facts),
+            _mean_count(with_facts, lambda verdict: verdict.facts is None),
         )
 
 

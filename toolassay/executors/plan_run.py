@@ -83,7 +83,7 @@ def _resolved(
     if isinstance(value, str):
         reference = parse_reference(value)
         if reference is not None:
-            return _typed(_picked(reference, results), kinds_of(schema_at(path, root), root))
+            return _typed(picked(reference, results), kinds_of(schema_at(path, root), root))
         return _INSIDE.sub(lambda match: _result(int(match[1]), results).text, value)
     if isinstance(value, list):
         return [_resolved(item, results, (*path, number), root) for number, item in enumerate(value)]
@@ -98,7 +98,12 @@ def _result(number: int, results: Mapping[int, CallResult]) -> CallResult:
     return results[number]
 
 
-def _picked(reference: Reference, results: Mapping[int, CallResult]) -> CallResult:
+def picked(reference: Reference, results: Mapping[int, CallResult]) -> CallResult:
+    """What a reference names in the results.
+
+    Raises:
+        Unresolvable: A result is missing, or does not have it.
+    """
     result = _result(reference.node, results)
     if not reference.path:
         return result

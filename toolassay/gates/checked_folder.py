@@ -47,6 +47,8 @@ from toolassay.graph import ToolGraph
 from toolassay.graph.edits import EDITS
 from toolassay.plans.execution_record import FILE as EXECUTIONS
 from toolassay.plans.gold import Gold
+from toolassay.records.cases import FILE as CASES
+from toolassay.records.cases import case_lines
 from toolassay.records.data_folder import WRITTEN, CheckedSet, DataFolder
 
 Output = Literal[
@@ -211,6 +213,10 @@ class CheckedFolder:
                         ) from error
 
             yield write
+            for label, request in case_lines(self.source.path):
+                outputs: tuple[tuple[Output, Mapping[str, Any]], ...]
+                outputs = (("passed", label), ("passed requests", request))
+                write((output, json.dumps(value, ensure_ascii=False) + "\n") for output, value in outputs)
             for folder in (self.passed, self.quarantine):
                 if not (self.releases and folder.path == self.path):
                     self._copy_tools(folder, graph)
@@ -222,7 +228,8 @@ class CheckedFolder:
 
     def _copy_tools(self, folder: DataFolder, graph: ToolGraph) -> None:
         source = self.source
-        for there in (source.tool_desc, source.graph_desc, source.path / EDITS, source.path / EXECUTIONS):
+        others = (EDITS, EXECUTIONS, CASES)
+        for there in (source.tool_desc, source.graph_desc, *(source.path / name for name in others)):
             here = folder.path / there.name
             if there.exists():
                 copy_file(there, here)

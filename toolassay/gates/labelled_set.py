@@ -10,6 +10,7 @@ from typing import Any
 from toolassay.errors import UsageError, made_by
 from toolassay.files.data_files import LineRange, line_ranges, stamp_of
 from toolassay.plans.gold import Gold
+from toolassay.records.cases import is_case
 from toolassay.records.dataset import read_labels
 from toolassay.records.requests import key_of
 
@@ -40,6 +41,8 @@ class LabelReader:
             UsageError: the lines changed since the file was cut.
         """
         for number, record in read_labels(self.path, lines):
+            if is_case(record):
+                continue
             changes: Sequence[Any] = ()
             if self.repair is not None:
                 record, changes = self.repair(record)
@@ -54,7 +57,7 @@ class LabelledSet:
         path: the file.
         reader: reads a part of the file.
         parts: the lines of the file, in parts of about `SHARD` labels.
-        size: the number of labels.
+        size: the number of labels; a team's own cases are none, because gates judge what is generated.
         repeated: for each line that repeats an id, the line of the id's first sample.
         stamp: the state of the file when it was read.
     """
@@ -84,6 +87,8 @@ class LabelledSet:
         repeated = dict[int, int]()
         size = 0
         for number, record in read_labels(path):
+            if is_case(record):
+                continue
             size += 1
             earlier = first.setdefault(hash(key_of(record["id"])), number)
             if earlier != number:

@@ -125,7 +125,7 @@ def _finish(
     for folder_evaluation in evaluations:
         predictions = prediction_folder(folder.path, Path(prediction_dir))
         if (predictions / "executions").is_dir():
-            from toolassay.stages.execute import judge_agent
+            from toolassay.stages.outcomes import judge_agent
 
             judge_agent(
                 folder,

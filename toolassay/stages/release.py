@@ -19,6 +19,7 @@ from toolassay.gates.checked_folder import CheckedFolder
 from toolassay.graph import DependencyType, check_dependency_type
 from toolassay.plans.execution_record import FILE as EXECUTIONS
 from toolassay.plans.execution_record import RUN
+from toolassay.records.cases import FILE as CASES
 from toolassay.records.data_folder import DataFolder
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings
 from toolassay.stages.check import Checked, check_into, teacher_of
@@ -176,7 +177,8 @@ def _candidates(folder: DataFolder) -> DataFolder:
     candidates = folder.path / CANDIDATES
     shutil.rmtree(candidates, ignore_errors=True)
     candidates.mkdir()
-    for path in (folder.tool_desc, folder.graph_desc, folder.data_raw, folder.path / "statistics.json"):
+    names = ("statistics.json", CASES)
+    for path in (folder.tool_desc, folder.graph_desc, folder.data_raw, *map(folder.path.joinpath, names)):
         if path.exists():
             (candidates / path.name).symlink_to(path.resolve())
     if folder.benchmark_file.exists():

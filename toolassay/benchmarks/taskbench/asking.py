@@ -254,6 +254,7 @@ class CallItems(ItemWork[Request]):
             limit=limit or "",
             states=states,
             offered=offered,
+            answer=end.answer if has_results else "",
         )
         return Conversation(entry, end, executed_calls)
 

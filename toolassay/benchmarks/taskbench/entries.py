@@ -22,7 +22,7 @@ class PlanEntry(ItemEntry):
         steps: Number of answers, where calls were made.
         calls: Number of calls.
         refused_calls: Number of calls that had an error.
-        answer: The final answer of a user's agent.
+        answer: The final text, where calls have results.
         made: Its calls, as JSON of `ExecutedCall`.
         states: The environment before the first call, and after the last one with what changed (JSON of two
             `StateSummary`); None if that is not known.

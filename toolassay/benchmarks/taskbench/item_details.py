@@ -51,6 +51,7 @@ from toolassay.plans.execution_record import FILE as EXECUTIONS
 from toolassay.plans.execution_record import RUN, Execution
 from toolassay.plans.gold import Gold
 from toolassay.plans.normalised_plan import Plan, PlanReader, published_arguments, steps_text
+from toolassay.records.cases import has_no_plan
 from toolassay.records.data_folder import DataFolder, Say
 from toolassay.records.dataset import LastLabels, read_labels, repository_form
 from toolassay.records.requests import Requests, key_of
@@ -95,7 +96,10 @@ def _plans(folder: DataFolder, path: Path, say: Say, as_label: Callable[[Record]
         except Unfit as error:
             return PlannedItem(gold.id, None, str(error))
 
-    return PlanSet(library, len(records), lambda: (planned(record) for _, record in records))
+    def items() -> Iterator[PlannedItem]:
+        return (planned(record) for _, record in records if not has_no_plan(record))
+
+    return PlanSet(library, len(records), items)
 
 
 def _as_label(record: Record) -> Record | None:
