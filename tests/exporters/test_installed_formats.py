@@ -11,6 +11,7 @@ from tests.support.running import inside, lines_of
 from tests.support.wheels import installed
 from toolassay import export
 from toolassay.errors import UsageError
+from toolassay.exporters.formats import formats
 
 PACKAGE = Path("tests") / "packages" / "pairs_export"
 
@@ -26,10 +27,11 @@ def test_it_is_listed_and_writes_files_and_a_card(
     folder, out = write_folder(tmp_path / "data", some_labels()), tmp_path / "out"
     with pytest.raises(UsageError, match="unknown format 'pairs'"):
         export(folder, to="pairs", out=out)
+    last = formats()[-1]
     assert "pairs" not in inside("export", "--help").out
     monkeypatch.syspath_prepend(str(package))
     listed = " ".join(inside("export", "--help").out.split())
-    assert "jsonl: the same rows as JSON Lines; pairs: prompts and completions" in listed
+    assert f"{last.name}: {last.help}; pairs: prompts and completions" in listed
 
     export(folder, to="jsonl", out=tmp_path / "rows", splits="none")
     rows = lines_of(tmp_path / "rows" / "train.jsonl")
