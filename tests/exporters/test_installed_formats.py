@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,3 +61,23 @@ def test_the_documentation_shows_this_very_format(root: Path) -> None:
     page = (root / "docs" / "export.md").read_text(encoding="utf-8")
     source = root / PACKAGE / "pairs_export.py"
     assert page.split("```python\n")[1].split("```")[0] == source.read_text(encoding="utf-8")
+
+
+def test_the_table_of_the_documentation_loads_as_it_was_written(
+    tmp_path: Path, package: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    datasets = pytest.importorskip("datasets", reason="datasets is not installed")
+    monkeypatch.setenv("HF_DATASETS_OFFLINE", "1")
+    monkeypatch.syspath_prepend(str(package))
+    page = (root / "docs" / "export.md").read_text(encoding="utf-8")
+    example: dict[str, Any] = {}
+    exec(compile(page.split("```python\n")[2].split("```")[0], "export.md", "exec"), example)
+    monkeypatch.setattr("toolassay.exporters.formats.formats", lambda: (example["PairsTable"](),))
+    folder, out = write_folder(tmp_path / "data", some_labels()), tmp_path / "out"
+    export(folder, to="pairs-tsv", out=out, splits="none")
+    with (out / "train.tsv").open(encoding="utf-8", newline="") as stream:
+        pairs = list(csv.DictReader(stream, delimiter="\t"))
+    requests = [label["user_request"] for label in lines_of(folder / "data.json")]
+    assert [pair["prompt"] for pair in pairs] == requests
+    loaded = datasets.load_dataset(str(out), cache_dir=str(tmp_path / "cache"))
+    assert list(loaded["train"]) == pairs
