@@ -30,7 +30,7 @@ def test_it_is_listed_and_writes_files_and_a_card(
     with pytest.raises(UsageError, match="unknown format 'pairs'"):
         export(folder, to="pairs", out=out)
     last = formats()[-1]
-    assert "pairs" not in inside("export", "--help").out
+    assert "pairs:" not in inside("export", "--help").out
     monkeypatch.syspath_prepend(str(package))
     listed = " ".join(inside("export", "--help").out.split())
     assert f"{last.name}: {last.help}; pairs: prompts and completions" in listed
