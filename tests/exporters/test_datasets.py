@@ -13,8 +13,9 @@ from tests.support.builders import workbench_folder
 from tests.support.gold_samples import RESOURCE, label, some_labels, write_folder
 from tests.support.running import lines_of
 from toolassay import evaluate, export, infer, split
-from toolassay.exporters.formats import formats, plan_of_row
-from toolassay.exporters.rows import row_of
+from toolassay.exporters.chats import ChatFormat
+from toolassay.exporters.formats import format_named, formats, plan_of_row
+from toolassay.exporters.rows import RowFormat, row_of
 from toolassay.plans.call_plan import call_plan_of
 from toolassay.plans.gold import Gold
 from toolassay.stages.export import export_trajectories
@@ -57,12 +58,15 @@ def test_it_loads_as_it_was_exported(to: str, tmp_path: Path, load: Any) -> None
     assert set(loaded) == set(rows)
     for name, part in rows.items():
         found = list(loaded[name])
-        if to in ("hf", "jsonl"):
+        assert len(found) == len(part)
+        form = format_named(to)
+        file = tmp_path / "out" / form.file_of(name)
+        if isinstance(form, RowFormat):
             assert found == part
             assert [plan_of_row(row) for row in found] == [plan_of_row(row) for row in part]
-        else:
-            lines = lines_of(tmp_path / "out" / f"{name}.jsonl")
-            assert [json.dumps(row) for row in found] == [json.dumps(line) for line in lines]
+        elif file.suffix == ".jsonl":
+            assert [json.dumps(row) for row in found] == [json.dumps(line) for line in lines_of(file)]
+        if isinstance(form, ChatFormat):
             assert [row["id"] for row in lines_of(tmp_path / "out" / "index" / f"{name}.jsonl")] == [
                 row["id"] for row in part
             ]
@@ -94,10 +98,12 @@ def test_keys_that_come_late_are_neither_lost_nor_nulls_before(to: str, tmp_path
     (part,) = load(tmp_path / "out").values()
 
     first, last = part[0], part[len(part) - 1]
-    if to in ("hf", "jsonl"):
+    form = format_named(to)
+    file = tmp_path / "out" / form.file_of("train")
+    if isinstance(form, RowFormat):
         row = row_of(call_plan_of(Gold.of(labels[-1]), RESOURCE, "resource"))
         assert last == json.loads(json.dumps(msgspec.to_builtins(row)))
-    else:
-        lines = lines_of(tmp_path / "out" / "train.jsonl")
+    elif file.suffix == ".jsonl":
+        lines = lines_of(file)
         assert (first, last) == (lines[0], lines[-1])
     assert "null" not in json.dumps([first, last])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ from tests.support.running import inside, lines_of
 from tests.support.wheels import installed
 from toolassay import export
 from toolassay.errors import UsageError
+from toolassay.exporters.formats import formats
 
 PACKAGE = Path("tests") / "packages" / "pairs_export"
 
@@ -26,10 +29,11 @@ def test_it_is_listed_and_writes_files_and_a_card(
     folder, out = write_folder(tmp_path / "data", some_labels()), tmp_path / "out"
     with pytest.raises(UsageError, match="unknown format 'pairs'"):
         export(folder, to="pairs", out=out)
-    assert "pairs" not in inside("export", "--help").out
+    last = formats()[-1]
+    assert "pairs:" not in inside("export", "--help").out
     monkeypatch.syspath_prepend(str(package))
     listed = " ".join(inside("export", "--help").out.split())
-    assert "jsonl: the same rows as JSON Lines; pairs: prompts and completions" in listed
+    assert f"{last.name}: {last.help}; pairs: prompts and completions" in listed
 
     export(folder, to="jsonl", out=tmp_path / "rows", splits="none")
     rows = lines_of(tmp_path / "rows" / "train.jsonl")
@@ -57,3 +61,23 @@ def test_the_documentation_shows_this_very_format(root: Path) -> None:
     page = (root / "docs" / "export.md").read_text(encoding="utf-8")
     source = root / PACKAGE / "pairs_export.py"
     assert page.split("```python\n")[1].split("```")[0] == source.read_text(encoding="utf-8")
+
+
+def test_the_table_of_the_documentation_loads_as_it_was_written(
+    tmp_path: Path, package: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    datasets = pytest.importorskip("datasets", reason="datasets is not installed")
+    monkeypatch.setenv("HF_DATASETS_OFFLINE", "1")
+    monkeypatch.syspath_prepend(str(package))
+    page = (root / "docs" / "export.md").read_text(encoding="utf-8")
+    example: dict[str, Any] = {}
+    exec(compile(page.split("```python\n")[2].split("```")[0], "export.md", "exec"), example)
+    monkeypatch.setattr("toolassay.exporters.formats.formats", lambda: (example["PairsTable"](),))
+    folder, out = write_folder(tmp_path / "data", some_labels()), tmp_path / "out"
+    export(folder, to="pairs-tsv", out=out, splits="none")
+    with (out / "train.tsv").open(encoding="utf-8", newline="") as stream:
+        pairs = list(csv.DictReader(stream, delimiter="\t"))
+    requests = [label["user_request"] for label in lines_of(folder / "data.json")]
+    assert [pair["prompt"] for pair in pairs] == requests
+    loaded = datasets.load_dataset(str(out), cache_dir=str(tmp_path / "cache"))
+    assert list(loaded["train"]) == pairs

@@ -13,7 +13,7 @@ from tests.support.checking import background, label
 from tests.support.running import inside, lines_of
 from tests.support.wheels import installed
 from toolassay.errors import UsageError
-from toolassay.gates import installed_gates
+from toolassay.gates import RULES, installed_gates
 from toolassay.gates.gate import Finding, RuleGate
 from toolassay.gates.gate_pipeline import GateRecipe, SampleContext, rule_gates
 from toolassay.plans.gold import Gold
@@ -30,8 +30,9 @@ def test_it_checks_after_the_built_in_rules(
     tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert installed_gates() == ()
+    assert [gate.name for gate in rule_gates(background(tmp_path))] == [*RULES]
     monkeypatch.syspath_prepend(str(package))
-    assert [gate.name for gate in rule_gates(background(tmp_path))][-2:] == ["language", "brevity"]
+    assert [gate.name for gate in rule_gates(background(tmp_path))] == [*RULES, "brevity"]
     long = label(1)["user_request"] + " Take your time." * 10
     folder = labelled_folder(tmp_path / "set", [label(0), label(1, user_request=long)])
     out = tmp_path / "checked"
@@ -40,16 +41,16 @@ def test_it_checks_after_the_built_in_rules(
     assert (short_line["gates"]["brevity"], long_line["gates"]["brevity"]) == ("pass", "quarantine")
     assert long_line["level"] == "quarantine"
     settings = json.loads((out / "funnel.json").read_text())["settings"]
-    assert settings["gates"][7:10] == ["language", "brevity", "duplicate"]
+    assert settings["gates"][: len(RULES) + 3] == ["id", *RULES, "brevity", "duplicate"]
     assert inside("check", "--data_dir", folder, "--out", out, "--gates", "brevity").code == 0
 
 
 def test_help_lists_it_with_what_it_does(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = " ".join(inside("check", "--help").out.split())
-    assert "language, execution (after `toolassay execute`)" in before
+    assert f"{RULES[-1]}, execution (after `toolassay execute`)" in before
     monkeypatch.syspath_prepend(str(package))
     after = " ".join(inside("check", "--help").out.split())
-    assert "language, brevity (Holds back requests of more than 40 words), execution" in after
+    assert f"{RULES[-1]}, brevity (Holds back requests of more than 40 words), execution" in after
 
 
 def test_a_process_without_a_selected_gate_refuses_the_work(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from toolassay.errors import ToolassayError
 from toolassay.evaluation.items import items_path, read_items
 from toolassay.metrics.installed import installed_metrics
 
+PACKAGE = Path("tests") / "packages" / "length_metric"
+
 
 def build_folder(path: Path) -> Path:
     """Eight labels of two tools and one of a single tool; `long` always plans three."""
@@ -24,7 +26,7 @@ def build_folder(path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def working(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
-    return installed(root / "tests" / "packages" / "length_metric", tmp_path_factory.mktemp("working"))
+    return installed(root / PACKAGE, tmp_path_factory.mktemp("working"))
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +81,9 @@ def test_a_broken_metric_is_one_line_and_loses_nothing(
     assert (folder / "metrics" / "good.json").read_bytes() == before
     with pytest.raises(ToolassayError):
         evaluate(folder, llm="good", metrics=[name])
+
+
+def test_the_documentation_shows_this_very_metric(root: Path) -> None:
+    page = (root / "docs" / "reference-metrics.md").read_text(encoding="utf-8")
+    source = root / PACKAGE / "length_metric.py"
+    assert page.split("```python\n")[1].split("```")[0] == source.read_text(encoding="utf-8")

@@ -26,7 +26,7 @@ def _command(importer: Importer) -> click.Command:
     kind = ChosenOptions(lambda: {importer.name: importer.options}, lambda _: importer.name, "")
 
     def import_command(
-        source: Annotated[str, Option(positional=True)],
+        source: Annotated[str, Option(positional=True, metavar="SOURCE")],
         data_dir: Annotated[Path, Option("The data folder; created if missing.", common=True)],
         update: Annotated[
             bool, Option("Replace the folder's tools and list what was added, removed and changed.")

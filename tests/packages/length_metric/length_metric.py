@@ -1,3 +1,5 @@
+"""A metric of the length of plans."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -5,9 +7,10 @@ from typing import Any
 
 
 class SameLength:
-    """Whether a plan has as many nodes as the gold; nothing is said of plans of a single tool."""
+    """Whether a plan has as many calls as the gold; None for gold of one call."""
 
     def score(self, label: Mapping[str, Any], result: Mapping[str, Any]) -> float | None:
+        """1 if it has, else 0."""
         if len(label["task_nodes"]) == 1:
             return None
         return float(len(label["task_nodes"]) == len(result["task_nodes"]))
