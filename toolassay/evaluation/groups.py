@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from toolassay.errors import UsageError
+from toolassay.records.cases import has_no_plan
 from toolassay.records.dataset import SHAPES, shape_of
 
 OVERALL = "overall"
@@ -95,8 +96,13 @@ def metrics_of(names: Iterable[str], prompting: str, installed: Sequence[str] = 
 
 
 def shape_and_size(label: Mapping[str, Any]) -> tuple[str, int]:
-    """The shape of a label, from its `type` or else from its links, and its number of nodes."""
+    """The shape of a label, from its `type` or else from its links, and its number of nodes.
+
+    A case without a plan has the shape "" and is in the groups of all shapes and sizes only.
+    """
     nodes = label.get("task_nodes")
+    if has_no_plan(label):
+        return "", 0
     size = len(nodes) if isinstance(nodes, list) else 0
     stated = label.get("type")
     if isinstance(stated, str):

@@ -131,9 +131,10 @@ def strict_part(
     return bit_mask(groups), counts, names is not None, similarity, rouge, answer
 
 
+NOTHING = StrictItem(MatchCounts(0, 0, 0), MatchCounts(0, 0, 0), None, None, 0.0)
+"""The counts of a label without a gold plan, to which scores of plans do not apply."""
 # The strict part of a row that strict scores leave out.
-_NOTHING = StrictItem(MatchCounts(0, 0, 0), MatchCounts(0, 0, 0), None, None, 0.0)
-NO_STRICT = strict_part((), _NOTHING, Hallucinations(), _NONE, 0)
+NO_STRICT = strict_part((), NOTHING, Hallucinations(), _NONE, 0)
 
 
 class ScoredRows:
@@ -273,6 +274,7 @@ class ScoredRows:
             column[~is_answered] = 0.0
             if name.startswith("argument"):
                 column[~has_arguments] = np.nan
+            column[self.column("shape") == ""] = np.nan
         rouge = self.column("rouge")
         scores |= zip(ROUGE_NAMES[:3], rouge.T, strict=False)
         if self._bertscore is not None:

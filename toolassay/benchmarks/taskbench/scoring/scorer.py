@@ -4,6 +4,7 @@ in both readings. The numbers do not depend on where chunks are scored.
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 from array import array
@@ -19,6 +20,7 @@ from toolassay.benchmarks.taskbench.scoring.compat import CompatItem, CompatRead
 from toolassay.benchmarks.taskbench.scoring.scored_rows import (
     ANSWERED,
     NO_STRICT,
+    NOTHING,
     RESERVED,
     ScoredRows,
     cluster_of,
@@ -36,6 +38,7 @@ from toolassay.metrics.installed import installed_metrics, item_scores, load_met
 from toolassay.metrics.rouge import NAMES as ROUGE_NAMES
 from toolassay.metrics.rouge import TextPair, has_tokens, rouge_scorer
 from toolassay.plans.normalised_plan import Plan, PlanReader, plan_digest, without_results
+from toolassay.records.cases import has_no_plan
 from toolassay.records.dataset import label_record, read_labels
 from toolassay.runs.outcomes import MISSING, UNWRITTEN, RunOutcomes
 from toolassay.tools.library import ToolLibrary
@@ -348,7 +351,7 @@ class ChunkScorer:
         item: CompatItem | None = None
         prediction = self._lines.prediction(lines.by_id)
         result = None if prediction is None else prediction.result
-        if job.has_compat and prediction is not None:
+        if job.has_compat and prediction is not None and not has_no_plan(label):
             item = self._compat_reader.item(label, result)
             if item.lacks_gold_arguments:
                 part.notes.met("label(s) without gold arguments, left out of compat as published", where)
@@ -388,13 +391,17 @@ class ChunkScorer:
             counts = score_plan(gold, plan or _NO_PLAN)
             digest = plan_digest(plan) if plan is not None and job.with_digests else 0
             strict = strict_part(members, counts, inventions, rouge, digest)
+        elif is_counted and has_no_plan(label):
+            _, outcome = self._answer(label, by_text, lines.by_text.number)
+            strict = strict_part(members, NOTHING, Hallucinations(), _NO_STEPS, 0)
+            extra = [math.nan] * len(job.installed)
         elif is_counted:
             part.notes.met(
                 "label(s) without a readable plan, left out of strict",
                 where.replace("label line", "line"),
                 warn=True,
             )
-        if gold is None and item is None:
+        if strict is NO_STRICT and item is None:
             return
         steps = None if item is None else item.steps
         compat_rouge = None if steps is None else self._rouge_of(steps)
