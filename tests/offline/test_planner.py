@@ -198,7 +198,9 @@ from toolassay.offline.planner import Planner
 from toolassay.tools.library import ToolLibrary
 for kind, path in (("resource", sys.argv[1]), ("temporal", sys.argv[2])):
     graph = ToolGraph.build(ToolLibrary.load(path), kind)
-    print(Planner(graph).plan("edit an image, book a flight to Rome, translate and mix"))
+    plan = Planner(graph).plan("edit an image, book a flight to Rome, translate and mix")
+    assert plan.nodes
+    print(plan)
 """
 
 
