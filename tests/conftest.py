@@ -7,9 +7,9 @@ import os
 import re
 import signal
 import tempfile
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from _pytest.doctest import DoctestModule
@@ -17,12 +17,14 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.builders import data_folder, running_server
 from toolassay.models.options import DOTENV, ClientName
+from toolassay.reports.pictures import draw_scoreboard
 from toolassay.testkit import FakeServer
 
 if TYPE_CHECKING:
     from tests.support.dask_workers import DaskWorkers
     from tests.support.workplace import Desk
     from toolassay.benchmarks.workbench.sandbox import Sandbox
+    from toolassay.reports.decision import FolderReport
 
 # No test depends on how fast the machine is. In continuous integration the examples are the same every time.
 settings.register_profile(
@@ -91,9 +93,21 @@ def no_dotenv() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def no_pictures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pictures are drawn where they are tested, and empty elsewhere: they take most of a report's time."""
-    if not re.search("tests/report/|test_visualize", request.node.nodeid):
-        monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda self, stream, **how: stream.write(b""))
+    """Pictures are drawn where they are tested, and empty elsewhere: they take most of a report's time.
+
+    A figure is then made for one of its three formats only, which is most of what is left of that time.
+    """
+    if re.search("tests/report/|test_visualize", request.node.nodeid):
+        return
+
+    def drawn_once(folders: Sequence[FolderReport], path: Path, **how: Any) -> Path:
+        if path.suffix == ".png":
+            return draw_scoreboard(folders, path, **how)
+        path.write_bytes(b"")
+        return path
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda self, stream, **how: stream.write(b""))
+    monkeypatch.setattr("toolassay.stages.report.draw_scoreboard", drawn_once)
 
 
 @pytest.fixture(scope="session")

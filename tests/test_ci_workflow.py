@@ -13,29 +13,12 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.builders import ROOM_TOOLS, agents_folder
-from tests.support.running import inside
+from tests.support.builders import AGENT_KIT, ROOM_TOOLS, agents_folder
+from tests.support.running import shell
+from toolassay import evaluate, infer
+from toolassay.episodes.own_agent import AgentSession
 
-# The protocol by hand: a client of the SDK takes a second to import.
-AGENT = """
-import json, os, urllib.request
-
-session = {}
-
-def send(method, number, **params):
-    body = {"jsonrpc": "2.0", "method": method, "params": params, **({"id": number} if number else {})}
-    head = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **session}
-    url = os.environ["TOOLASSAY_MCP_URL"]
-    with urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), head)) as answer:
-        if "Mcp-Session-Id" in answer.headers:
-            session["Mcp-Session-Id"] = answer.headers["Mcp-Session-Id"]
-        return answer.read()
-
-client = {"name": "agent", "version": "1"}
-send("initialize", 1, protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
-send("notifications/initialized", 0)
-send("tools/call", 2, name="create_room", arguments={"title": "Blue"})
-"""
+AGENT = f'{AGENT_KIT}\ncall("create_room", title="Blue")\n'
 
 
 @pytest.fixture(scope="module")
@@ -46,25 +29,39 @@ def workflow(root: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def checked_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An agent that makes the gold call, its data folder, and the metrics of its last run."""
-    place = tmp_path / "repository"
+    place = tmp_path_factory.mktemp("main") / "repository"
     requests = {f"r{n}": f"Make room number {n}, called Blue" for n in range(8)}
     agents_folder(place / "bench", ROOM_TOOLS, requests, ("create_room", {"title": "Blue"}))
     (place / "agent.py").write_text(AGENT)
     (place / "requirements.txt").write_text("")
-    scored = shutil.copytree(place, tmp_path / "main") / "bench"
-    given = ("--data_dir", scored, "--llm", "my-agent")
-    command = f"{sys.executable} {place / 'agent.py'}"
-    assert inside("infer", *given, "--agent_command", command).code == 0
-    assert inside("evaluate", *given).code == 0
+    scored = shutil.copytree(place / "bench", place.with_name("scored"))
+
+    async def agent(request: str, session: AgentSession) -> str:
+        await session.call("create_room", {"title": "Blue"})
+        return ""
+
+    assert infer(scored, llm="my-agent", agent=agent).summary.complete
+    evaluate(scored, llm="my-agent")
     shutil.copytree(scored / "metrics_agents", place / "baseline")
     return place
 
 
-def carried_out(workflow: dict[str, Any], repository: Path, root: Path) -> list[int]:
-    """The exit code of each command of the job until one fails, on a runner where pip has installed all."""
+@pytest.fixture
+def repository(checked_out: Path, tmp_path: Path) -> Path:
+    """A checkout of a job."""
+    return Path(shutil.copytree(checked_out, tmp_path / "repository"))
+
+
+def carried_out(
+    workflow: dict[str, Any], repository: Path, root: Path, only: slice = slice(None)
+) -> list[int]:
+    """The exit code of each command of the job until one fails, on a runner where pip has installed all.
+
+    `only` leaves out commands.
+    """
     programs = repository.parent / "programs"
     programs.mkdir(exist_ok=True)
     for name, line in (
@@ -85,12 +82,11 @@ def carried_out(workflow: dict[str, Any], repository: Path, root: Path) -> list[
     environment["PATH"] = f"{programs}{os.pathsep}{environment['PATH']}"
     environment |= {"PYTHONPATH": str(root), "GITHUB_STEP_SUMMARY": str(repository / "summary.md")}
     codes: list[int] = []
-    for step in job["steps"]:
-        if "run" in step:
-            command = ["bash", "-e", "-o", "pipefail", "-c", filled(step["run"])]
-            codes.append(subprocess.run(command, cwd=repository, env=environment, check=False).returncode)
-            if codes[-1]:
-                break
+    for text in [step["run"] for step in job["steps"] if "run" in step][only]:
+        command = ["bash", "-e", "-o", "pipefail", "-c", filled(text)]
+        codes.append(subprocess.run(command, cwd=repository, env=environment, check=False).returncode)
+        if codes[-1]:
+            break
     return codes
 
 
@@ -104,5 +100,9 @@ def test_an_agent_that_is_as_good_as_before_passes(
 
 def test_a_worse_agent_fails_the_job(workflow: dict[str, Any], repository: Path, root: Path) -> None:
     (repository / "agent.py").write_text(AGENT.replace("Blue", "Green"))
-    assert carried_out(workflow, repository, root) == [0, 0, 0, 4]
+    given = ("--data_dir", "bench", "--llm", "my-agent")
+    agent = ("--agent_command", f"{sys.executable} agent.py")
+    assert shell("infer", *given, *agent, cwd=repository).code == 0
+    assert shell("evaluate", *given, cwd=repository).code == 0
+    assert carried_out(workflow, repository, root, only=slice(3, None)) == [4]
     assert "<failure" in (repository / "report.xml").read_text(encoding="utf-8")

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import platform
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import toolassay
 from tests.support.builders import data_folder
-from tests.support.running import entries_of, generate, ids, infer, inside, lines_of, write_lines
+from tests.support.running import entries_of, generate, ids, infer, inside, lines_of, manifest, write_lines
 from toolassay.models import ModelOptions
 from toolassay.testkit import FakeServer
 
@@ -28,10 +26,6 @@ REFUSED = {
         "detail": [{"loc": ["body", "presence_penalty"], "msg": "Extra inputs are not permitted"}]
     },
 }
-
-
-def manifest(run: Path) -> Any:
-    return json.loads((run / "manifest.json").read_text(encoding="utf-8"))
 
 
 def sha256(path: Path) -> str:

@@ -9,20 +9,12 @@ from typing import Any
 import pytest
 
 from tests.support.builders import chat_folder, data_folder
-from tests.support.dialects import LITELLM, taking
-from tests.support.running import entries_of, generate, infer
+from tests.support.dialects import LITELLM, asked_forms, taking
+from tests.support.running import entries_of, generate, infer, manifest
 from toolassay.testkit import FakeServer
 
 STAGES = pytest.mark.parametrize("stage", ["infer", "generate"])
 SENT_AS_OBJECT = "the endpoint refuses the JSON schema as it was sent: it is sent as json_object\n"
-
-
-def manifest(run: Path) -> Any:
-    return json.loads((run / "manifest.json").read_text(encoding="utf-8"))
-
-
-def forms(server: FakeServer) -> list[str | None]:
-    return [request.body.get("response_format", {}).get("type") for request in server.received]
 
 
 def start(stage: str, server: FakeServer, folder: Path, *more: str) -> tuple[Any, Path]:
@@ -44,7 +36,7 @@ def test_a_llama_cpp_server_gets_its_own_form_from_the_second_request_on(
     assert done.code == 0, done.err
     assert done.err.count(SENT_AS_OBJECT) == 1
     assert {entry["outcome"] for entry in entries_of(run / "journal.jsonl")} == {"answered"}
-    assert forms(fake_server).count("json_object") == 12
+    assert asked_forms(fake_server).count("json_object") == 12
     (fact,) = manifest(run)["structured_output"]
     assert fact == {"model": "gpt-4", "endpoint": fake_server.base, "form": "json_object"}
     (client,) = manifest(run)["starts"][0]["clients"]
@@ -56,7 +48,7 @@ def test_a_llama_cpp_server_gets_its_own_form_from_the_second_request_on(
         (folder / name).unlink(missing_ok=True)
     done, _ = start(stage, fake_server, folder, *more)
     assert done.code == 0 and "refuses" not in done.err
-    assert forms(fake_server) == ["json_object"] * 12
+    assert asked_forms(fake_server) == ["json_object"] * 12
 
 
 @STAGES
@@ -70,7 +62,7 @@ def test_where_no_form_is_taken_true_ends_the_run_in_one_line(
         done, _ = start(stage, fake_server, folder, "--structured", "true", "--multiworker", "1")
         assert done.code == 1
         assert "--structured true: the server accepts no JSON schema for answers" in done.error
-        assert forms(fake_server) == ["json_schema", "json_object"]
+        assert asked_forms(fake_server) == ["json_schema", "json_object"]
 
 
 def test_infer_sends_no_schema_unless_it_is_asked_to_and_says_so_in_its_settings(
@@ -79,7 +71,7 @@ def test_infer_sends_no_schema_unless_it_is_asked_to_and_says_so_in_its_settings
     folder = data_folder(tmp_path, 1)
     run = folder / "predictions/runs/gpt-4"
     assert infer(fake_server, folder).code == 0
-    assert forms(fake_server) == [None] and "structured" not in manifest(run)["settings"]
+    assert asked_forms(fake_server) == [None] and "structured" not in manifest(run)["settings"]
     assert infer(fake_server, folder, "--structured", "false").code == 0
     done = infer(fake_server, folder, "--structured")
     assert done.code == 2 and "structured: None -> True; schema changed" in done.error
@@ -97,7 +89,7 @@ def test_generate_sends_the_schema_of_each_sample_unless_switched_off(
     folder = data_folder(tmp_path, 1)
     done, run = start("generate", fake_server, folder, "--check")
     assert done.code == 0 and "may ignore" not in done.err
-    assert set(forms(fake_server)) == {"json_schema"} and "structured" not in manifest(run)["settings"]
+    assert set(asked_forms(fake_server)) == {"json_schema"} and "structured" not in manifest(run)["settings"]
     for request in fake_server.received:
         schema = request.body["response_format"]["json_schema"]["schema"]
         graph = schema["properties"]["invoking_graph"]["properties"]
@@ -110,7 +102,7 @@ def test_generate_sends_the_schema_of_each_sample_unless_switched_off(
     fake_server.forget()
     done, run = start("generate", fake_server, folder, "--structured", "false", "--force")
     assert done.code == 0 and manifest(run)["settings"]["structured"] is False
-    assert set(forms(fake_server)) == {None}
+    assert set(asked_forms(fake_server)) == {None}
 
 
 def test_a_generation_of_an_earlier_version_goes_on(tmp_path: Path, fake_server: FakeServer) -> None:
@@ -145,7 +137,7 @@ def test_what_an_earlier_version_noted_of_response_format_is_still_known(
     (folder / "predictions/gpt-4.json").unlink()
     fake_server.forget()
     assert infer(fake_server, folder, "--structured", "auto").code == 0
-    assert forms(fake_server) == [None]
+    assert asked_forms(fake_server) == [None]
 
 
 @pytest.mark.parametrize("agent", ["cot", "reasoning"])
@@ -156,14 +148,14 @@ def test_the_agents_of_classic_use_the_same_forms(
     folder = chat_folder(tmp_path / "chats")
     flags = ("--agent", agent, "--multiworker", "1", "--max_tries", "1")
     assert infer(fake_server, folder, *flags).code == 0
-    asked = forms(fake_server)
+    asked = asked_forms(fake_server)
     assert asked[0] == "json_schema" and set(asked[1:]) == {"json_object"}
     run = folder / "predictions/runs/gpt-4"
     assert "structured" not in manifest(run)["settings"]
     fake_server.forget()
     more = ("--structured", "false", "--prediction_dir", "p")
     assert infer(fake_server, folder, *flags, *more).code == 0
-    assert set(forms(fake_server)) == {None}
+    assert set(asked_forms(fake_server)) == {None}
     assert manifest(folder / "p/runs/gpt-4")["settings"]["structured"] is False
     fake_server.forget()
     more = ("--structured", "auto", "--prediction_dir", "q")

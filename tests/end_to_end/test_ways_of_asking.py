@@ -159,7 +159,7 @@ def test_under_attack_a_request_is_solved_if_its_outcome_is_that_of_the_gold_pla
     for name, steps in (("whole", STEPS), ("half", STEPS[:1])):
         with running_server(Agent(steps)) as server:
             given: dict[str, Any] = {"llm": name, "options": ModelOptions(server.base), "ask": "tools"}
-            infer(executed, **given, **live(executed.parent), security=9)
+            infer(executed, **given, **live(executed.parent), security=3)
         found[name] = lines_of(executed / f"predictions_tools/security/{name}.json")
     for name, lines in found.items():
         assert {(line["solved"], line["solved_by"]) for line in lines} == {(name == "whole", "outcome")}

@@ -109,5 +109,5 @@ def test_a_file_that_changes_during_a_check_is_an_error(
 
     monkeypatch.setattr(check_stage, "open_engine", lambda engine: Changes(open_engine(engine)))
     with pytest.raises(UsageError, match=r"data\.json: changed while it was being used"):
-        check(folder, out=tmp_path / "out", engine="local:2", gates=QUICK)
+        check(folder, out=tmp_path / "out", gates=QUICK)
     assert not (tmp_path / "out" / "data.json").exists()

@@ -2,44 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.running import environment
+from tests.support.shard_tasks import CannotStart, Squares
 from toolassay.engines import Engine, OneProcess
 from toolassay.engines.processes import Processes
 from toolassay.errors import ToolassayError, UsageError
-
-
-@dataclass(frozen=True)
-class Squares:
-    """Squares numbers. The process that gets `deadly` first kills itself; `wrong` is an error."""
-
-    folder: Path
-    deadly: int | None = None
-    wrong: int | None = None
-    always: bool = False
-
-    def start(self) -> Callable[[int], int]:
-        return self.work
-
-    def work(self, number: int) -> int:
-        if number == self.wrong:
-            raise UsageError(f"{number} is wrong", file="numbers.json", line=number, fix="write another")
-        if number == self.deadly:
-            try:
-                (self.folder / "died").touch(exist_ok=self.always)
-            except FileExistsError:
-                return number * number
-            os.kill(os.getpid(), 9)
-        return number * number
 
 
 @pytest.mark.parametrize("engine", [OneProcess(), Processes(1), Processes(3)])
@@ -110,13 +85,6 @@ def test_workers_end_with_a_killed_main_process(tmp_path: Path) -> None:
     assert done.returncode == -signal.SIGKILL
     with locked.open() as stream:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises if a worker has it
-
-
-class CannotStart:
-    """A task whose files are malformed."""
-
-    def start(self) -> Callable[[int], int]:
-        raise UsageError("is no execution of a plan", file="executions.jsonl", line=1, fix="run it again")
 
 
 def test_a_task_that_cannot_start_is_an_error_and_no_death(capfd: pytest.CaptureFixture[str]) -> None:

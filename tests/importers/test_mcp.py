@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -228,6 +229,13 @@ live = pytest.mark.skipif(
 )
 
 
+@pytest.fixture(scope="module")
+def shop() -> Iterator[str]:
+    """The address of a server."""
+    with serving("shop", "http") as address:
+        yield address
+
+
 def assert_shop(incoming: Incoming) -> None:
     find, buy = incoming.tools
     assert (find.name, find.description) == ("find", "Find goods by words in their names.")
@@ -263,9 +271,8 @@ def test_a_program_without_arguments_is_a_command_line(tmp_path: Path) -> None:
 
 
 @live
-def test_an_address_with_headers() -> None:
-    with serving("shop", "http") as address:
-        incoming = read(address, header=[f"Authorization: Bearer {KEY}"])
+def test_an_address_with_headers(shop: str) -> None:
+    incoming = read(shop, header=[f"Authorization: Bearer {KEY}"])
     assert_shop(incoming)
     assert KEY in incoming.secrets
     assert KEY not in incoming.source
@@ -273,14 +280,14 @@ def test_an_address_with_headers() -> None:
 
 
 @live
-def test_a_configuration_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_configuration_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shop: str) -> None:
     monkeypatch.setenv("SHOP_KEY", KEY)
     path = tmp_path / "mcp.json"
     hostile = {"command": sys.executable, "args": command_of("hostile").split()[1:]}
-    with serving("shop", "http") as address, answering(401) as (locked, requests):
+    with answering(401) as (locked, requests):
         servers = {
             "main shop": {"command": sys.executable, "args": command_of("shop").split()[1:]},
-            "branch": {"type": "http", "url": address, "headers": {"X-Key": "${SHOP_KEY}"}},
+            "branch": {"type": "http", "url": shop, "headers": {"X-Key": "${SHOP_KEY}"}},
             "locked": {"url": locked, "headers": {"Authorization": f"Bearer {KEY}"}},
             "dead": {**hostile, "args": [*hostile["args"], "die", KEY], "env": {"SHOP": "planted value"}},
             "unset": {"command": "serve", "args": ["${NOT_SET_ANYWHERE}"]},

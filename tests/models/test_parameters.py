@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.dialects import REFUSALS, taking
+from tests.support.dialects import REFUSALS, asked_forms, taking
 from tests.support.simulated import Books
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
@@ -240,10 +240,6 @@ def ask_for_plans(
     return asyncio.run(run()), model
 
 
-def sent(server: FakeServer) -> list[str | None]:
-    return [request.body.get("response_format", {}).get("type") for request in server.received]
-
-
 @pytest.mark.parametrize("client", ["aiohttp", "openai"])
 def test_llama_cpp_gets_the_schema_as_json_object_and_its_500_is_no_try(
     fake_server: FakeServer, client: str
@@ -253,7 +249,7 @@ def test_llama_cpp_gets_the_schema_as_json_object_and_its_500_is_no_try(
     (answer,), _ = ask_for_plans(
         fake_server, client=client, schemas=SchemaForms(on_change=told.append), max_tries=1
     )
-    assert sent(fake_server) == ["json_schema", "json_object"]
+    assert asked_forms(fake_server) == ["json_schema", "json_object"]
     assert fake_server.received[1].body["response_format"] == {"type": "json_object", "schema": SCHEMA}
     assert (answer.text, answer.attempts, told) == (GOOD, 2, ["json_object"])
 
@@ -268,7 +264,7 @@ def test_a_server_that_takes_no_form_is_asked_without(
     fake_server.complaint = taking(refusal=refusal)
     told: list[Form] = []
     ask_for_plans(fake_server, schemas=SchemaForms(on_change=told.append), max_tries=1)
-    assert sent(fake_server) == ["json_schema", "json_object", None]
+    assert asked_forms(fake_server) == ["json_schema", "json_object", None]
     assert fake_server.received[-1].body["max_tokens"] == 50
     assert told == ["json_object", "none"]
 
@@ -303,7 +299,7 @@ def test_all_that_are_in_flight_at_the_first_refusal_are_sent_again_in_the_next_
 def test_a_form_that_is_known_is_sent_at_once(fake_server: FakeServer) -> None:
     fake_server.complaint = taking("json_object")
     ask_for_plans(fake_server, schemas=SchemaForms("json_object"))
-    assert sent(fake_server) == ["json_object"]
+    assert asked_forms(fake_server) == ["json_object"]
 
 
 def test_a_form_that_no_version_knows_is_the_first(fake_server: FakeServer) -> None:
@@ -314,7 +310,7 @@ def test_where_a_schema_is_required_its_refusal_ends_the_run(fake_server: FakeSe
     fake_server.complaint = taking()
     with pytest.raises(ModelError, match="--structured true: the server accepts no JSON schema") as caught:
         ask_for_plans(fake_server, schemas=SchemaForms(required=True))
-    assert caught.value.stops_run and sent(fake_server) == ["json_schema", "json_object"]
+    assert caught.value.stops_run and asked_forms(fake_server) == ["json_schema", "json_object"]
     assert SchemaForms("none", required=True).form == "json_schema"
 
 
@@ -342,7 +338,7 @@ def test_a_server_that_repeats_the_request_does_not_refuse_the_schema(fake_serve
     fake_server.behaviour = lambda prompt, number: "400-echo"
     with pytest.raises(ModelError):
         ask_for_plans(fake_server)
-    assert sent(fake_server)[0] == "json_schema" and "json_object" not in sent(fake_server)
+    assert asked_forms(fake_server)[0] == "json_schema" and "json_object" not in asked_forms(fake_server)
 
 
 @pytest.mark.parametrize(
@@ -361,7 +357,7 @@ def test_a_form_of_the_users_own_is_left_out_where_it_is_refused(fake_server: Fa
     fake_server.complaint = taking(refusal=REFUSALS["UNKNOWN_SCHEMA"])
     own = {"response_format": {"type": "json_object", "schema": SCHEMA}}
     ask_for_plans(fake_server, extra_body=own, max_tries=1)
-    assert sent(fake_server) == ["json_object", None]
+    assert asked_forms(fake_server) == ["json_object", None]
 
 
 def test_a_server_that_ignores_the_schema_is_named_once_and_counted(fake_server: FakeServer) -> None:

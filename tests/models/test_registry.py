@@ -67,7 +67,7 @@ def test_extra_fields_change_the_settings_without_showing_them() -> None:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
-    """A folder into which pip installed the package of `tests/packages/echo_model`."""
+    """A folder with the package of `tests/packages/echo_model`, installed."""
     return installed(root / "tests" / "packages" / "echo_model", tmp_path_factory.mktemp("site"))
 
 

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 
 from tests.support.builders import difficult_tools, workshop_tools
+from tests.support.result_schemas import fits
 from toolassay.files.data_files import read_json_lines
 from toolassay.prompts.plan_schemas import MOST_NODES, plan_schema, sample_schema
 from toolassay.records.data_folder import DataFolder
@@ -26,12 +27,6 @@ APIS = [Tool(name, parameters=(Parameter("city"), Parameter("date"))) for name i
 @pytest.fixture(params=NAMES)
 def folder(request: pytest.FixtureRequest, root: Any) -> DataFolder:
     return DataFolder(root / f"data_{request.param}")
-
-
-def fitting(value: Any, schema: Any) -> bool:
-    """Whether a value fits a schema."""
-    valid: bool = jsonschema.Draft202012Validator(schema).is_valid(value)
-    return valid
 
 
 def objects(schema: Any) -> Iterator[dict[str, Any]]:
@@ -51,11 +46,11 @@ def test_every_gold_plan_fits_and_none_with_an_unknown_tool(folder: DataFolder) 
     assert len(labels) >= 300
     for label in labels:
         plan = {key: label[key] for key in schema["properties"]}
-        assert fitting(plan, schema), label["id"]
+        assert fits(plan, schema), label["id"]
         assert len(plan["task_nodes"]) <= MOST_NODES
         wrong = copy.deepcopy(plan)
         wrong["task_nodes"][0]["task"] = "Time Machine"
-        assert not fitting(wrong, schema)
+        assert not fits(wrong, schema)
 
 
 def test_every_generated_sample_fits_the_schema_of_its_subgraph(folder: DataFolder) -> None:
@@ -64,8 +59,8 @@ def test_every_generated_sample_fits_the_schema_of_its_subgraph(folder: DataFold
         tools = [library[node["id"]] for node in record["sampled_nodes"]]
         check = "check_by_teacher" in record["result"]
         schema = sample_schema(tools, len(record["sampled_links"]), dependency_type, check=check)
-        assert fitting(record["result"], schema), record["id"]
-        assert not fitting({**record["result"], "check_by_teacher": 7}, schema)
+        assert fits(record["result"], schema), record["id"]
+        assert not fits({**record["result"], "check_by_teacher": 7}, schema)
 
 
 @pytest.mark.parametrize("name", [*NAMES, *IMPORTED])
@@ -94,12 +89,12 @@ def test_a_temporal_tool_takes_its_own_parameters_only() -> None:
         node = {"task": task, "arguments": [{"name": parameter, "value": "<node-0>"}]}
         return {"task_steps": ["Go."], "task_nodes": [node], "task_links": []}
 
-    assert fitting(plan("book", "city"), schema) and fitting(plan("mail", "to"), schema)
-    assert not fitting(plan("book", "to"), schema) and not fitting(plan("mail", "city"), schema)
-    assert fitting(plan("free", "anything"), schema)
+    assert fits(plan("book", "city"), schema) and fits(plan("mail", "to"), schema)
+    assert not fits(plan("book", "to"), schema) and not fits(plan("mail", "city"), schema)
+    assert fits(plan("free", "anything"), schema)
     linked = {**plan("book", "city"), "task_links": [{"source": "book", "target": "mail"}]}
-    assert fitting(linked, schema)
-    assert not fitting({**linked, "task_links": [{"source": "book", "target": "fly"}]}, schema)
+    assert fits(linked, schema)
+    assert not fits({**linked, "task_links": [{"source": "book", "target": "fly"}]}, schema)
 
 
 def test_in_a_large_library_all_tools_share_a_form() -> None:

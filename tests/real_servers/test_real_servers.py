@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +21,7 @@ from tests.real_servers import (
 )
 from tests.real_servers.inference_job import REQUESTS, Job, add_request
 from tests.real_servers.serving import Server
-from tests.support.running import entries_of, lines_of
+from tests.support.running import entries_of, ids, lines_of
 
 RECIPES = [
     module.RECIPE
@@ -32,10 +31,6 @@ pytestmark = [
     pytest.mark.server,
     pytest.mark.parametrize("server", RECIPES, indirect=True, ids=lambda recipe: recipe.name, scope="module"),
 ]
-
-
-def ids(path: Path) -> list[str]:
-    return [line["id"] for line in lines_of(path)]
 
 
 def entries(job: Job) -> dict[str, Any]:

@@ -15,17 +15,16 @@ from toolassay.stages.report import FILES
 HOSTILE = "a & b_1 %"
 
 
-@pytest.fixture
-def report(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of two models on six requests."""
+    place = tmp_path_factory.mktemp("report")
     gold = {str(n): chain("a", "b") for n in range(6)}
-    folder = scored_folder(
-        tmp_path / HOSTILE, gold, {"good": gold, "bad": {"0": chain("a", "c")}, "random": {}}
-    )
+    folder = scored_folder(place / HOSTILE, gold, {"good": gold, "bad": {"0": chain("a", "c")}, "random": {}})
     assert inside("evaluate", "--data_dir", folder, "--llm", "all").code == 0
-    assert inside("report", "--data_dir", folder, "--out", tmp_path / "o").code == 0
-    assert {path.name for path in (tmp_path / "o").iterdir()} == set(FILES)
-    return tmp_path / "o"
+    assert inside("report", "--data_dir", folder, "--out", place / "o").code == 0
+    assert {path.name for path in (place / "o").iterdir()} == set(FILES)
+    return place / "o"
 
 
 def test_figures_show_every_model_and_are_the_same_again(report: Path, tmp_path: Path) -> None:
@@ -38,7 +37,7 @@ def test_figures_show_every_model_and_are_the_same_again(report: Path, tmp_path:
     assert pdf.startswith(b"%PDF")
     assert b"/Type3" not in pdf
     again = tmp_path / "again"
-    assert inside("report", "--data_dir", tmp_path / HOSTILE, "--out", again).code == 0
+    assert inside("report", "--data_dir", report.parent / HOSTILE, "--out", again).code == 0
     for name in FILES:
         assert (again / name).read_bytes() == (report / name).read_bytes(), name
 

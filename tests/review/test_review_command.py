@@ -16,11 +16,6 @@ from toolassay.records.data_folder import DataFolder
 from toolassay.review.session import Session
 
 
-@pytest.fixture
-def session(tmp_path: Path) -> Session:
-    return session_of(folder_with(tmp_path / "d"))
-
-
 def decided(session: Session) -> None:
     """One of each kind; the last sample is left."""
     say(session, "Ann", 0, "correct")

@@ -20,11 +20,6 @@ from toolassay.stages.review import review_session
 from toolassay.tools.library import ToolLibrary
 
 
-@pytest.fixture
-def session(tmp_path: Path) -> Session:
-    return session_of(folder_with(tmp_path / "d"))
-
-
 def test_it_opens_at_the_first_sample_that_is_not_decided(session: Session) -> None:
     assert session.overview("Ann", "all").first == 0
     for number in (0, 1, 3):

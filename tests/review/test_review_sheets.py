@@ -10,17 +10,12 @@ from typing import Any
 import openpyxl
 import pytest
 
-from tests.support.reviewing import actions, folder_of, folder_with, label, say, session_of
+from tests.support.reviewing import actions, folder_of, label, say, session_of
 from toolassay.errors import UsageError
 from toolassay.review.session import Session
 from toolassay.review.sheets import COLUMNS, read_sheet, rows_of, take_sheet, write_sheet
 
 KINDS = ("xlsx", "csv")
-
-
-@pytest.fixture
-def session(tmp_path: Path) -> Session:
-    return session_of(folder_with(tmp_path / "d"))
 
 
 def export(session: Session, path: Path) -> Path:

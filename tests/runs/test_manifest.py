@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.running import manifest
 from toolassay.console.screen import SILENT
 from toolassay.errors import UsageError
 from toolassay.files.data_files import write_json
@@ -87,10 +88,6 @@ def test_a_seed_is_another_in_each_trial_and_stands_in_its_settings(tmp_path: Pa
 
 
 ONE_MODEL = {"llm": "m"}
-
-
-def manifest(folder: Path) -> Any:
-    return json.loads((folder / "manifest.json").read_text())
 
 
 @contextmanager

@@ -36,11 +36,15 @@ TOOLS = [
 Agent = Callable[[Client, Mapping[str, Any]], Awaitable[str]]
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def rooms(path: Path) -> Path:
     """A folder with tools for rooms and three requests."""
     requests = {f"r{number}": f"Make room {number} and look at it" for number in (1, 2, 3)}
-    return agents_folder(tmp_path / "rooms", TOOLS, requests)
+    return agents_folder(path, TOOLS, requests)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return rooms(tmp_path / "rooms")
 
 
 class Serving:
@@ -90,6 +94,16 @@ def serve(folder: Path) -> Iterator[Callable[..., Serving]]:
         if one.process is not None and one.process.poll() is None:
             one.process.kill()
             one.process.communicate()
+
+
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A server for several tests, which takes a second to start, with the agents `agent`, `one` and `two`."""
+    folder = rooms(tmp_path_factory.mktemp("standing") / "rooms")
+    server = Serving(folder, *("--agent", "agent"), *("--agent", "one"), *("--agent", "two"))
+    server.start()
+    yield server
+    server.end(signal.SIGKILL)
 
 
 def text_of(result: Any) -> str:
@@ -159,9 +173,8 @@ async def test_an_agent_gets_requests_calls_tools_and_submits(serve: Callable[..
     assert verify(server.folder, llm="agent", prediction_dir="predictions_agents").lines.is_equal
 
 
-async def test_tools_are_offered_whole(serve: Callable[..., Serving]) -> None:
-    server = serve()
-    async with Client(server.address()) as client:
+async def test_tools_are_offered_whole(standing: Serving) -> None:
+    async with Client(standing.address()) as client:
         offered = {tool.name: tool for tool in (await client.list_tools()).tools}
         before = await client.call_tool("get_room", {"room_id": "x"})
     assert list(offered)[:2] == ["toolassay_get_request", "toolassay_submit"]
@@ -174,9 +187,8 @@ async def test_tools_are_offered_whole(serve: Callable[..., Serving]) -> None:
     assert before.is_error and "toolassay_get_request" in text_of(before)
 
 
-async def test_agents_do_not_see_each_others_state(serve: Callable[..., Serving]) -> None:
-    server = serve("--agent", "one", "--agent", "two")
-    async with Client(server.address("one")) as one, Client(server.address("two")) as two:
+async def test_agents_do_not_see_each_others_state(standing: Serving) -> None:
+    async with Client(standing.address("one")) as one, Client(standing.address("two")) as two:
         for client in (one, two):
             await client.call_tool("toolassay_get_request", {})
         made = (await one.call_tool("create_room", {"title": "Blue"})).structured_content
@@ -186,7 +198,7 @@ async def test_agents_do_not_see_each_others_state(serve: Callable[..., Serving]
         await one.call_tool("toolassay_submit", {"answer": "gone"})
         await one.call_tool("toolassay_get_request", {})
         assert not (await one.call_tool("get_room", made)).is_error  # the next request starts anew
-    assert len(server.predictions("one")) == 1 and server.predictions("two") == []
+    assert len(standing.predictions("one")) == 1 and standing.predictions("two") == []
 
 
 async def test_a_killed_server_goes_on_where_it_ended(serve: Callable[..., Serving]) -> None:
@@ -215,10 +227,10 @@ async def test_a_killed_server_goes_on_where_it_ended(serve: Callable[..., Servi
     assert await work(server.address(), make_and_look) == 2
 
 
-async def test_requests_from_elsewhere_and_large_ones_are_refused(serve: Callable[..., Serving]) -> None:
-    server = serve()
-    base = server.address().rpartition("/")[0]
-    assert stat.S_IMODE((server.folder / "predictions_agents/runs").stat().st_mode) == 0o700
+async def test_requests_from_elsewhere_and_large_ones_are_refused(standing: Serving) -> None:
+    address = standing.address()
+    base = address.rpartition("/")[0]
+    assert stat.S_IMODE((standing.folder / "predictions_agents/runs").stat().st_mode) == 0o700
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     accepted = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
     async with aiohttp.ClientSession(headers=accepted) as session:
@@ -227,11 +239,11 @@ async def test_requests_from_elsewhere_and_large_ones_are_refused(serve: Callabl
             async with session.post(address, data=text, headers=headers) as response:
                 return response.status
 
-        assert await status(server.address()) == 200
+        assert await status(address) == 200
         assert await status(f"{base}/guessed") == 404
-        assert await status(server.address(), Host="evil.example") == 421
-        assert await status(server.address(), Origin="http://evil.example") == 403
-        assert await status(server.address(), "x" * 2**23) == 413
+        assert await status(address, Host="evil.example") == 421
+        assert await status(address, Origin="http://evil.example") == 403
+        assert await status(address, "x" * 2**23) == 413
 
 
 def status_of(address: str) -> int:
@@ -251,8 +263,7 @@ LONG = "http://127.0.0.1:4000/mcp/" + "a" * 32
 
 
 @pytest.mark.parametrize(
-    "planted",
-    [{"agent": "x"}, {"agent": LONG}, {"agent": LONG, "(file)": 1}, {"agent": 5}, {"agent": None}, ["x"], 7],
+    "planted", [{"a": "x", "b": LONG, "c": 5, "d": None}, {"a": LONG, "(file)": 1}, ["x"], 7]
 )
 def test_tokens_that_came_with_a_folder_are_not_served(
     serve: Callable[..., Serving], folder: Path, planted: Any
@@ -260,20 +271,19 @@ def test_tokens_that_came_with_a_folder_are_not_served(
     file = folder / "predictions_agents/runs/addresses.json"
     file.parent.mkdir(parents=True)
     file.write_text(json.dumps(planted))
-    server = serve()
-    base, _, token = server.address().rpartition("/")
-    assert len(token) == 32 and token != "a" * 32
-    assert status_of(server.address()) == 200
+    server = serve(*(word for name in "abcd" for word in ("--agent", name)))
+    base = server.address("a").rpartition("/")[0]
+    for name in "abcd":
+        token = server.address(name).rpartition("/")[2]
+        assert len(token) == 32 and token != "a" * 32
+        assert status_of(server.address(name)) == 200
     assert [status_of(f"{base}/{one}") for one in ("x", "5", "None", "a" * 32)] == [404] * 4
 
 
-def test_the_tokens_of_a_copied_folder_are_not_served(
-    serve: Callable[..., Serving], folder: Path, tmp_path: Path
-) -> None:
-    address = serve().address()
-    copy = Serving(Path(shutil.copytree(folder, tmp_path / "copy")))
+def test_the_tokens_of_a_copied_folder_are_not_served(standing: Serving, tmp_path: Path) -> None:
+    copy = Serving(Path(shutil.copytree(standing.folder, tmp_path / "copy")))
     copy.start()
-    assert copy.address().rpartition("/")[2] != address.rpartition("/")[2]
+    assert copy.address().rpartition("/")[2] != standing.address().rpartition("/")[2]
     copy.end(signal.SIGKILL)
 
 

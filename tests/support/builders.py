@@ -319,9 +319,10 @@ def ask(text):
     body = {"model": "acme", "messages": messages}
     return post(os.environ["OPENAI_BASE_URL"] + "/chat/completions", body)["choices"][0]["message"]["content"]
 
-name = json.loads(sys.stdin.readline())["id"]
+given = json.loads(sys.stdin.readline())
+name = given["id"]
 """
-"""How an agent begins that is a script without packages: `call`, `ask`, and the id of its request."""
+"""How an agent begins that is a script without packages: `call`, `ask`, its request and the id of it."""
 RECORDER_TOOLS = [
     imported_tool("look", "Looks.", {"key": {"type": "string"}}, ["key"]),
     *(

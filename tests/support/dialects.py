@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.support.builders import DATA
 from toolassay.files.data_files import read_json
+from toolassay.testkit import FakeServer
 
 Complaint = Callable[[Mapping[str, Any]], tuple[int, Any] | None]
 
@@ -24,3 +25,8 @@ def taking(*forms: str, refusal: tuple[int, Any] = LLAMA_CPP) -> Complaint:
         return None if given is None or given["type"] in forms else refusal
 
     return complaint
+
+
+def asked_forms(server: FakeServer) -> list[str | None]:
+    """The type of `response_format` in each request that a server received."""
+    return [request.body.get("response_format", {}).get("type") for request in server.received]

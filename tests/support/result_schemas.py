@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import jsonschema
 from hypothesis import strategies as st
 
 NAMES = ("id", "name", "count", "token", "items", "data", "start_date", "end_date", "user", "city", "note")
 FORMATS = ("date", "date-time", "email", "uri", "uuid", "ipv4", "time")
 Schemas = st.SearchStrategy[dict[str, Any]]
+
+
+def fits(value: Any, schema: Any) -> bool:
+    """Whether a value fits a schema."""
+    valid: bool = jsonschema.Draft202012Validator(schema).is_valid(value)
+    return valid
 
 
 def schemas(*, contradictory: bool = False) -> Schemas:

@@ -197,6 +197,11 @@ def generate(server: FakeServer, folder: Path, *more: str | Path) -> Finished:
     return inside("generate", "--data_dir", folder, "--api_base", server.base, *more)
 
 
+def manifest(run: Path) -> Any:
+    """The manifest of a run."""
+    return json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+
+
 def ids(path: Path) -> list[Any]:
     """The ids of a JSON Lines file, in its order."""
     return [line["id"] for line in lines_of(path)]

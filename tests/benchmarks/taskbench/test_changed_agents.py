@@ -7,7 +7,7 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -142,24 +142,23 @@ def test_an_agent_that_is_edited_during_its_run_ends_it(start: Start, folder: Pa
 LOGS = (
     AGENT
     + """
-for log in sys.argv[2], os.path.join(os.path.dirname(__file__), "beside.log"):
+for log in *sys.argv[2:], os.path.join(os.path.dirname(__file__), "beside.log"):
     with open(log, "a") as stream:
         stream.write(name)
 """
 )
 
 
-@pytest.mark.parametrize("log", ["new.log", "old.log"])
-def test_files_that_the_agent_writes_do_not_count(
-    start: Start, folder: Path, tmp_path: Path, log: str
-) -> None:
+def test_files_that_the_agent_writes_do_not_count(start: Start, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text(LOGS)
     (tmp_path / "old.log").write_text("before")
-    words = [sys.executable, *(str(tmp_path / name) for name in ("agent.py", "prompt.txt", log))]
+    names = ("agent.py", "prompt.txt", "new.log", "old.log")
+    words = [sys.executable, *(str(tmp_path / name) for name in names)]
     told: list[str] = []
     given = {"agent_command": shlex.join(words), "screen": Screen(told.append)}
     start(**given, ids=["a"])
-    assert sum(f"writes {tmp_path / log}" in line for line in told) == 1
+    for log in ("new.log", "old.log"):
+        assert sum(f"writes {tmp_path / log}" in line for line in told) == 1
     assert start(**given, trials=2).summary.complete
     trials = [Trial(folder / "predictions_agents", "mine", number) for number in (0, 1)]
     assert same_settings(trials) == (trials, [])
@@ -168,50 +167,48 @@ def test_files_that_the_agent_writes_do_not_count(
         start(**given, trials=2)
 
 
-@pytest.mark.parametrize("log", ["new.log", "old.log"])
-def test_killed_while_it_writes_a_log_it_goes_on(folder: Path, tmp_path: Path, log: str) -> None:
-    steps = "\ncall('create_room', title=name)\nopen(sys.argv[1], 'a').write(name)\n"
-    wait = "if not os.path.exists('killed'): time.sleep(60)\n"
-    (tmp_path / "agent.py").write_text(AGENT_KIT + steps + wait)
-    (tmp_path / "old.log").write_text("before")
-    before = (tmp_path / log).read_text() if log == "old.log" else ""
-    words = ("--data_dir", folder, "--llm", "mine", "--agent_command", f"{sys.executable} agent.py {log}")
-    process = started("infer", *words, cwd=tmp_path)
-    file = tmp_path / log
-    wait_until(lambda: file.exists() and len(file.read_text()) == len(before) + 2, process)
+def killed_at(mark: Path, words: Sequence[str | Path], text: str = "x") -> None:
+    """Start `infer`, and kill it when a file of its agent ends with a text."""
+    process = started("infer", *words, cwd=mark.parent)
+    wait_until(lambda: mark.exists() and mark.read_text().endswith(text), process)
     process.send_signal(signal.SIGKILL)
     process.communicate()
+
+
+def test_killed_while_it_writes_a_log_it_goes_on(folder: Path, tmp_path: Path) -> None:
+    steps = "\ncall('create_room', title=name)\nfor log in sys.argv[1:]: open(log, 'a').write(name)\n"
+    wait = "if not os.path.exists('killed'): open('log', 'a').write('x'); time.sleep(60)\n"
+    (tmp_path / "agent.py").write_text(AGENT_KIT + steps + wait)
+    (tmp_path / "old.log").write_text("before")
+    command = f"{sys.executable} agent.py new.log old.log"
+    words = ("--data_dir", folder, "--llm", "mine", "--agent_command", command)
+    killed_at(tmp_path / "log", words, "xx")  # both requests
     (tmp_path / "killed").touch()
     done = shell("infer", *words, cwd=tmp_path)
-    assert done.code == 0 and f"writes {log}" in done.err
+    assert done.code == 0 and "writes new.log" in done.err and "writes old.log" in done.err
     journal = lines_of(folder / "predictions_agents/runs/mine/journal.jsonl")
     assert sum("call" in line for line in journal) == 2  # the calls of the first start were not made again
     assert shell("infer", *words, cwd=tmp_path).code == 0
 
 
-@pytest.mark.parametrize("edited", ["agent.py", "prompt.txt"])
-def test_what_is_edited_after_a_kill_has_changed(folder: Path, tmp_path: Path, edited: str) -> None:
-    (tmp_path / "agent.py").write_text(f"{AGENT_KIT}\nopen('began', 'a').close(); time.sleep(60)")
+def test_what_is_edited_after_a_kill_has_changed(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(f"{AGENT_KIT}\nopen('began', 'a').write('x'); time.sleep(60)")
     (tmp_path / "prompt.txt").touch()
-    words = (
-        "--data_dir",
-        folder,
-        "--llm",
-        "mine",
-        "--agent_command",
-        f"{sys.executable} agent.py prompt.txt",
-    )
-    process = started("infer", *words, cwd=tmp_path)
-    wait_until((tmp_path / "began").exists, process)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
+    command = f"{sys.executable} agent.py prompt.txt"
+    words = ("--data_dir", folder, "--llm", "mine", "--agent_command", command)
+    killed_at(tmp_path / "began", words)
     manifest = json.loads((folder / "predictions_agents/runs/mine/manifest.json").read_text())
-    assert f"program {edited}_sha256" in manifest["settings"]
     journal = folder / "predictions_agents/runs/mine/journal.jsonl"
     journal.write_text('{"key": "\\"a\\"", "outcome": "answered"}\n')
-    (tmp_path / edited).write_text("print('edited')")
-    os.utime(tmp_path / edited, (journal.stat().st_mtime + 1,) * 2)
-    assert f"{edited} changed" in shell("infer", *words, cwd=tmp_path).error
+    for name in ("agent.py", "prompt.txt"):
+        assert f"program {name}_sha256" in manifest["settings"]
+        file = tmp_path / name
+        text, time = file.read_text(), file.stat().st_mtime
+        file.write_text("print('edited')")
+        os.utime(file, (journal.stat().st_mtime + 1,) * 2)
+        assert f"{name} changed" in shell("infer", *words, cwd=tmp_path).error
+        file.write_text(text)
+        os.utime(file, (time, time))
 
 
 def function_of(text: str, place: Path) -> Any:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.bench_bookings import GRAPH, LIBRARY, PLANS, TOOLS
 from tests.support.builders import difficult_tools, imported_tool, node, plan_of, text_tools, workshop_tools
+from tests.support.result_schemas import fits
 from toolassay.backinstruct.prompt import BackInstructPrompt
 from toolassay.benchmarks.taskbench.inference import read_plan
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
@@ -94,11 +95,6 @@ def plan(tool: str = "order_material", /, **arguments: Any) -> dict[str, Any]:
     return plan_of(node(tool, **arguments))
 
 
-def fitting(value: Any, schema: Any) -> bool:
-    valid: bool = jsonschema.Draft202012Validator(schema).is_valid(value)
-    return valid
-
-
 PHONELESS = {"name": "Ann", "email": "a@b.org", "phone": None}
 
 
@@ -116,7 +112,7 @@ PHONELESS = {"name": "Ann", "email": "a@b.org", "phone": None}
     ],
 )
 def test_structured_output_has_the_types_of_the_parameters(value: Any, expected: bool) -> None:
-    assert fitting(value, plan_schema(WORKSHOP, "temporal")) is expected
+    assert fits(value, plan_schema(WORKSHOP, "temporal")) is expected
 
 
 def test_a_schema_of_published_tools_takes_text_only() -> None:
@@ -124,7 +120,7 @@ def test_a_schema_of_published_tools_takes_text_only() -> None:
         [*text_tools("ab")["nodes"], {"id": "c", "parameters": [{"name": "n", "type": "integer"}]}]
     )
     schema = plan_schema(published, "temporal")
-    assert not fitting(plan("c", n=4), schema) and fitting(plan("c", n="4"), schema)
+    assert not fits(plan("c", n=4), schema) and fits(plan("c", n="4"), schema)
 
 
 def test_a_planted_text_is_shown_even_after_a_very_long_description() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import running_server, workbench_folder
+from tests.support.builders import AGENT_KIT, running_server, workbench_folder
 from tests.support.running import lines_of, write_lines
 from toolassay import evaluate, infer, verify
 from toolassay.benchmarks.workbench.calls import parse_call
@@ -24,19 +24,11 @@ from toolassay.stages.export import export_trajectories
 from toolassay.testkit import FakeServer
 
 IDS = ["email-001", "calendar-001"]
-PROGRAM = """
-import asyncio, json, os, sys
-from mcp.client import Client
-
-async def work():
-    request = json.load(sys.stdin)
-    assert "It is Thursday, 2023-11-30" in request["request"]
-    async with Client(os.environ["TOOLASSAY_MCP_URL"]) as server:
-        for name, arguments in json.load(open(sys.argv[1]))[request["id"]]:
-            await server.call_tool(name, arguments)
-    print("Done.")
-
-asyncio.run(work())
+PROGRAM = f"""{AGENT_KIT}
+assert "It is Thursday, 2023-11-30" in given["request"]
+for tool, arguments in json.load(open(sys.argv[1]))[name]:
+    call(tool, **arguments)
+print("Done.")
 """
 
 
