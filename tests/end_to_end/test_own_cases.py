@@ -1,4 +1,4 @@
-"""A team's own cases: ten lines of YAML and an agent, judged by state, by what it says, by what it must not do."""
+"""A team's own cases: ten lines of YAML and an agent, judged by what it does, says and leaves."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if name == "close":
 if name == "gone":
     call("delete_ticket", id=9)
 if name == "note":
-    call("write_note", name="note.txt", text="The printer burns.")
+    call("write_note", file="note.txt", text="The printer burns.")
 """
 CARELESS = f"""{AGENT_KIT}
 tickets = call("list_tickets")["content"][0]["text"]
@@ -55,7 +55,7 @@ if name == "gone":
     call("delete_ticket", id=9)
     call("close_ticket", id=8)
 if name == "note":
-    call("write_note", name="note.txt", text="The printer burns badly.")
+    call("write_note", file="note.txt", text="The printer burns badly.")
 """
 DUMPING = f"""{AGENT_KIT}
 print(call("list_tickets")["content"][0]["text"])
@@ -120,11 +120,10 @@ def test_a_text_that_only_pastes_results_is_never_right(folder: Path) -> None:
 
 
 def test_scores_of_plans_do_not_apply(folder: Path) -> None:
-    metrics = metrics_of(folder / "metrics_agents/perfect.json")["overall_overall"]["strict"]
+    metrics = metrics_of(folder, "perfect", "metrics_agents")["strict"]
     assert metrics["n_labels"] == 5 and metrics["exact_match"]["value"] is None
 
 
 def test_the_report_ranks_by_outcome(folder: Path) -> None:
     report = write_report(folder, out=folder / "report")
-    assert [run.model for run in report.runs][0] == "perfect"
-    assert report.runs[0].accuracy.value == 1.0
+    assert (report.runs[0].model, report.runs[0].accuracy.value) == ("perfect", 1.0)

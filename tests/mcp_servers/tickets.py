@@ -1,4 +1,4 @@
-"""A server without packages that keeps tickets in an SQLite database: `tickets.py FILE`; a missing one is made."""
+"""A server without packages that keeps tickets in an SQLite database: `tickets.py FILE`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOOLS = [
     tool("list_tickets", "List all tickets.", READS),
     tool("close_ticket", "Close a ticket.", id={"type": "integer"}),
     tool("delete_ticket", "Delete a ticket for good.", id={"type": "integer"}),
-    tool("write_note", "Write a text to a file of notes.", name=TEXT, text=TEXT),
+    tool("write_note", "Write a text to a file of notes.", file=TEXT, text=TEXT),
 ]
 
 
@@ -38,11 +38,11 @@ def make_desk(file: Path) -> None:
 
 def called(name: str, arguments: dict[str, Any]) -> Any:
     """The result of a call."""
-    file = Path(sys.argv[1])
+    database = Path(sys.argv[1])
     if name == "write_note":
-        file.with_name(arguments["name"]).write_text(arguments["text"])
-        return {"written": arguments["name"]}
-    with sqlite3.connect(file) as base:
+        database.with_name(arguments["file"]).write_text(arguments["text"])
+        return {"written": arguments["file"]}
+    with sqlite3.connect(database) as base:
         rows = base.execute("SELECT * FROM tickets ORDER BY id").fetchall()
         if name == "list_tickets":
             return {"tickets": [dict(zip(COLUMNS, row, strict=True)) for row in rows]}

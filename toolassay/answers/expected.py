@@ -71,6 +71,11 @@ class Expected:
             frozenset(label.get("must_not_call", ())),
         )
 
+    @property
+    def has_own(self) -> bool:
+        """Whether more than the gold plan says what is right."""
+        return self.facts is not None or self.state is not None or bool(self.must_not_call)
+
     def judge(self, predicted: Execution, answer: str | None) -> OutcomeVerdict | None:
         """The verdict on what an agent did and said.
 
@@ -82,8 +87,7 @@ class Expected:
             None if there is no result through no fault of the agent, or nothing to judge by.
         """
         by_gold = None if self.gold is None else judge(self.gold, predicted)
-        has_own = self.facts is not None or self.state is not None or bool(self.must_not_call)
-        if not has_own or predicted.outcome in NO_VERDICT:
+        if not self.has_own or predicted.outcome in NO_VERDICT:
             return by_gold
         forbidden = tuple(
             dict.fromkeys(call.tool for call in predicted.calls if call.tool in self.must_not_call)

@@ -259,7 +259,7 @@ def _judge(text: _Text, fact: Fact, facts: Sequence[Fact], conversation: Convers
     if not stated:
         is_open = any(mention.is_stated is None for mention in mentions) and not rivals
         return Statement("", None if is_open else False)
-    said = stated[0].inside[stated[0].start : stated[0].end].strip()
+    said = stated[0].inside[stated[0].start : stated[0].end].strip(" .,;:")
     # "Ann" in "Ann Lee" competes with nothing.
     competes = any(all(rival.end <= m.start or m.end <= rival.start for m in stated) for rival in rivals)
     is_certain = not competes and any(not _is_alternative(mention) for mention in stated)

@@ -17,9 +17,11 @@ from toolassay.console.text_formatting import count_of, some_of
 from toolassay.errors import UsageError, as_called
 from toolassay.evaluation.groups import ScoreGroup
 from toolassay.evaluation.items import (
+    FACTS_AT_BEST,
     NAMED,
+    OF_OUTCOMES,
     OUTCOME,
-    OUTCOMES,
+    OUTCOME_AT_BEST,
     ItemTable,
     items_path,
     read_executed,
@@ -303,7 +305,7 @@ def _holm_corrected(models: Sequence[ModelComparison]) -> tuple[ModelComparison,
     all_scores = [score for model in models for score in model.scores]
     adjusted: dict[int, float | None] = {}
     for is_outcome in (True, False):
-        family = [score for score in all_scores if (score.metric in OUTCOMES) == is_outcome]
+        family = [score for score in all_scores if (score.metric in OF_OUTCOMES) == is_outcome]
         adjusted |= zip(map(id, family), holm([score.p for score in family]), strict=True)
     return tuple(
         replace(model, scores=tuple(replace(score, p_holm=adjusted[id(score)]) for score in model.scores))
@@ -328,7 +330,7 @@ def _shared_metrics(
         if alone := [name for name in names if name not in shared]:
             fix = f"; execute both with {as_called('execute')} --predictions" if OUTCOME in alone else ""
             notes.append(f"only {owner} has {', '.join(alone)}: left out{fix}")
-    return shared
+    return [name for name in shared if name not in (OUTCOME_AT_BEST, FACTS_AT_BEST)]
 
 
 def comparison_table(comparison: Comparison, models: Sequence[ModelComparison]) -> Table:
@@ -379,7 +381,7 @@ def _cells(score: ScoreComparison) -> dict[str, str | Cell]:
 
 def _captions(comparison: Comparison) -> list[str]:
     scores = [score for model in comparison.models for score in model.scores]
-    tested = [score.metric in OUTCOMES for score in scores if score.p is not None]
+    tested = [score.metric in OF_OUTCOMES for score in scores if score.p is not None]
     count = f"{len(tested)} test(s) here"
     if 0 < sum(tested) < len(tested):
         count = f"{sum(tested)} test(s) of outcomes and {len(tested) - sum(tested)} of plans here, apart"

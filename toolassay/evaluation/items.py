@@ -53,6 +53,8 @@ FACTS = "facts"
 """Score of an item with a final text: 1 if it states every fact; an undecided one is 0."""
 FACTS_AT_BEST = "facts_at_best"
 """The same if every undecided fact is right."""
+OF_OUTCOMES = (*OUTCOMES, STATE, FACTS, OUTCOME_AT_BEST, FACTS_AT_BEST)
+"""All scores of what was executed."""
 
 
 def items_path(metrics: Path) -> Path:

@@ -83,19 +83,23 @@ class OutcomeVerdict(msgspec.Struct, frozen=True):
             return 0.0
         return None if self.state is None else float(not self.unwanted)
 
-    @property
-    def score_by_name(self) -> dict[str, float | None]:
-        """Its scores; what is undecided counts as wrong, and as right in the scores at best."""
+    def score_by_name(self, *, with_facts: bool) -> dict[str, float | None]:
+        """Its scores; what is undecided counts as wrong, and as right in the scores at best.
+
+        Args:
+            with_facts: Whether to give those of facts and state, too.
+        """
         scores: dict[str, float | None] = {OUTCOME: float(self.correct is True), HARMLESS: self.harmless}
-        if self.facts_by is not None:
-            undecided = self.facts is None
-            scores |= {
-                OUTCOME_AT_BEST: float(self.correct is not False),
-                STATE: None if self.state is None else float(self.state),
-                FACTS: 0.0 if undecided else self.facts,
-                FACTS_AT_BEST: 1.0 if undecided else self.facts,
-            }
-        return scores
+        if not with_facts:
+            return scores
+        is_open = self.facts_by is not None and self.facts is None
+        return {
+            **scores,
+            STATE: None if self.state is None else float(self.state),
+            FACTS: 0.0 if is_open else self.facts,
+            OUTCOME_AT_BEST: float(self.correct is not False),
+            FACTS_AT_BEST: 1.0 if is_open else self.facts,
+        }
 
 
 def judge(gold: Execution, predicted: Execution) -> OutcomeVerdict | None:
@@ -187,18 +191,21 @@ class OutcomeLine(OutcomeVerdict, frozen=True, kw_only=True):
     trials: Sequence[ItemTrial]
 
     @classmethod
-    def of(cls, id: RequestId, runs: Mapping[int, tuple[Execution, OutcomeVerdict]]) -> OutcomeLine:
+    def of(
+        cls, id: RequestId, runs: Mapping[int, tuple[Execution, OutcomeVerdict]], *, with_facts: bool = False
+    ) -> OutcomeLine:
         """The line of a request.
 
         Args:
             id: Id of the request.
             runs: By trial, what was executed and the verdict on it; at least one.
+            with_facts: Whether the set has facts, so that each line has their scores.
         """
         trials = [
             ItemTrial(
                 number,
                 execution.outcome,
-                verdict.score_by_name,
+                verdict.score_by_name(with_facts=with_facts),
                 None if verdict.harmless is None else verdict.unwanted,
             )
             for number, (execution, verdict) in runs.items()
@@ -224,6 +231,7 @@ class OutcomeSummary(msgspec.Struct, frozen=True):
         ran: Number of plans of which every call returned.
         answer: Number of plans with the right answer.
         state: Number of plans that leave the right state; None if no state can be seen.
+        with_state: Number of requests of which the state is judged.
         unwanted: Number of plans with unwanted changes.
         undecided: Number of plans of which a fact is undecided; `correct` counts them as wrong.
         facts: Number of final texts that state every fact; None where no facts are known.
@@ -242,6 +250,7 @@ class OutcomeSummary(msgspec.Struct, frozen=True):
     facts: float | None = None
     with_facts: int = 0
     facts_undecided: float = 0
+    with_state: int = 0
 
     @classmethod
     def of(cls, verdicts: Iterable[Sequence[OutcomeVerdict]], requests: int) -> OutcomeSummary:
@@ -268,6 +277,7 @@ class OutcomeSummary(msgspec.Struct, frozen=True):
             _mean_count(with_facts, lambda verdict: verdict.facts == 1) if with_facts else None,
             len(with_facts),
             _mean_count(with_facts, lambda verdict: verdict.facts is None),
+            sum(map(bool, with_state)),
         )
 
 

@@ -16,7 +16,19 @@ from toolassay.console.tables import Table, percent, printable
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
 from toolassay.evaluation.item_detail import About, Axis
-from toolassay.evaluation.items import OUTCOMES, items_path, read_executed, read_table
+from toolassay.evaluation.items import (
+    FACTS,
+    FACTS_AT_BEST,
+    HARMLESS,
+    OF_OUTCOMES,
+    OUTCOME,
+    OUTCOME_AT_BEST,
+    OUTCOMES,
+    STATE,
+    items_path,
+    read_executed,
+    read_table,
+)
 from toolassay.evaluation.metrics_file import RETRIEVAL, MetricsGroup
 from toolassay.metrics.confidence_interval import NOTHING, Interval, Ratio, ratio_intervals
 from toolassay.runs.outcomes import (
@@ -155,6 +167,11 @@ class Outcomes:
         executor: Name of the executor.
         problem: Why these outcomes do not rank; empty if they do.
         stability: How often they are right over several trials; None with one trial.
+        state: Share of items that leave the expected state; only where facts are known, as what follows.
+        facts: Share of final texts that state every fact, undecided ones counted as wrong.
+        n_facts: Number of items with a final text and facts.
+        at_best: `right` if every undecided fact is right.
+        facts_at_best: `facts` if every undecided fact is right.
     """
 
     right: Interval
@@ -164,6 +181,11 @@ class Outcomes:
     executor: str
     problem: str = ""
     stability: Stability | None = None
+    state: Interval = NOTHING
+    facts: Interval = NOTHING
+    n_facts: int = 0
+    at_best: Interval = NOTHING
+    facts_at_best: Interval = NOTHING
 
     @property
     def n(self) -> str:
@@ -181,9 +203,8 @@ class Outcomes:
     def to_json(self) -> dict[str, Any]:
         """The outcomes as an object of `axes.json` and `report.json`."""
         stability = self.stability and self.stability.to_json()
-        right = self.right
-        harm = self.harm
-        return {**vars(self), "right": right.to_json(), "harm": harm.to_json(), "stability": stability}
+        intervals = {key: value.to_json() for key, value in vars(self).items() if isinstance(value, Interval)}
+        return {**vars(self), **intervals, "stability": stability}
 
 
 @dataclass(frozen=True)
@@ -432,19 +453,34 @@ def outcomes_of(path: Path, group: ScoreGroup) -> Outcomes | None:
     executed = read_executed(path)
     if executed is None:
         return None
-    columns = np.array(executed.shares, dtype=float).reshape(-1, 2)
+    shares = dict(zip(OUTCOMES, np.array(executed.shares, dtype=float).reshape(-1, 2).T, strict=True))
     clusters = None
     if not executed.problem and path.is_file():
         table = read_table(path, group)
-        columns = table.columns(OUTCOMES)
+        known = [name for name in OF_OUTCOMES if name in table.metrics]
+        shares = dict(zip(known, table.columns(known).T, strict=True))
         clusters = table.clusters
-    shares = (columns[:, 0], 1 - columns[:, 1])
-    judged = int((~np.isnan(shares[0])).sum())
-    ratios = (Ratio.mean(share, are_verdicts=True) for share in shares)
-    right, harm = ratio_intervals(ratios, clusters=clusters)
+    judged = int((~np.isnan(shares[OUTCOME])).sum())
+    n_facts = int((~np.isnan(shares[FACTS])).sum()) if FACTS in shares else 0
+    shares[HARMLESS] = 1 - shares[HARMLESS]
+    ratios = (Ratio.mean(share, are_verdicts=True) for share in shares.values())
+    means = dict(zip(shares, ratio_intervals(ratios, clusters=clusters), strict=True))
     requests = len(executed.verdicts) + len(executed.unjudged)
     repeated = _stability(executed.stability, requests, {}, partial=False)
-    return Outcomes(right, harm, judged, requests, executed.executor, executed.problem, repeated)
+    return Outcomes(
+        means[OUTCOME],
+        means[HARMLESS],
+        judged,
+        requests,
+        executed.executor,
+        executed.problem,
+        repeated,
+        state=means.get(STATE, NOTHING),
+        facts=means.get(FACTS, NOTHING),
+        n_facts=n_facts,
+        at_best=means.get(OUTCOME_AT_BEST, NOTHING),
+        facts_at_best=means.get(FACTS_AT_BEST, NOTHING),
+    )
 
 
 def _stability(

@@ -18,7 +18,7 @@ from toolassay.reports.axes import Axes
 
 Status = Literal["pass", "fail", "not enough data", "not measured"]
 NAMES: Mapping[str, str] = {
-    **dict.fromkeys(("accuracy", "side_effects", "attack_success", "pass_k"), "%"),
+    **dict.fromkeys(("accuracy", "facts", "side_effects", "attack_success", "pass_k"), "%"),
     "cost": "USD per 1,000 items",
     **dict.fromkeys(("latency_p50", "latency_p95"), "s"),
     "calls": "calls",
@@ -114,6 +114,7 @@ class Measured:
         is_at_least: Whether the true value may be higher, e.g. a cost with requests of unknown price.
         least_n: Smallest n for which both bounds are finite.
         is_possible: Whether the benchmark has such a quantity.
+        at_best: The value if everything undecided is right; a requirement passes only at both.
     """
 
     interval: Interval
@@ -122,6 +123,7 @@ class Measured:
     is_at_least: bool = False
     least_n: int = 0
     is_possible: bool = True
+    at_best: Interval = NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,10 @@ def check(requirement: Requirement, measured: Measured) -> Check:
     if value is not None:
         high = math.inf if measured.is_at_least else high
         text = _shown(requirement.name, value, low, high, measured)
-        sides = {requirement.is_met_by(end) for end in (value, low, high) if end is not None}
+        ends = (value, low, high, *measured.at_best)
+        sides = {requirement.is_met_by(end) for end in ends if end is not None}
+        if measured.at_best.value not in (None, value):
+            text += f", {percent(measured.at_best.value)} if all that is undecided is right"
         status = "pass" if True in sides else "fail"
         if len(sides) == 2:
             status = "not enough data"
@@ -234,7 +239,11 @@ def quantities(
         resamples: Number of resamples of the bootstrap.
     """
     missing = (axes.outcomes and axes.outcomes.problem) or "its plans were not executed"
-    accuracy = Measured(axes.accuracy, axes.n_judged)
+    outcomes = axes.outcomes if axes.is_by_outcome and axes.is_executed else None
+    accuracy = Measured(axes.accuracy, axes.n_judged, at_best=outcomes.at_best if outcomes else NOTHING)
+    facts = Measured(NOTHING, 0, "no fact is known that an answer must state", is_possible=False)
+    if outcomes is not None and outcomes.facts.value is not None:
+        facts = Measured(outcomes.facts, outcomes.n_facts, at_best=outcomes.facts_at_best)
     if axes.accuracy.value is None:
         accuracy = Measured(NOTHING, 0, missing if axes.is_by_outcome else "no item was scored")
     harm = Measured(axes.harm, axes.n_judged)
@@ -246,6 +255,7 @@ def quantities(
     stable = axes.stability and Measured(axes.stability.pass_hat_k, axes.n_scored)
     return {
         "accuracy": accuracy,
+        "facts": facts,
         "side_effects": harm,
         "attack_success": attack_success(axes),
         "pass_k": stable or Measured(NOTHING, 0, axes.notes.get("stability", "one trial")),

@@ -364,10 +364,12 @@ def cells(model: ModelReport) -> dict[str, Cell]:
     if standing is not None and standing.p is not None:
         p = Cell(p_value(standing.p), "significant" if standing.differs else "may be chance")
     cells_by_heading = {
-        "accuracy": share_cell(model.measured["accuracy"].interval),
+        "accuracy": bounded_cell(model.measured["accuracy"]),
         "to the leader": gap,
         "p": p,
         "gold plan": share_cell(axes.plan_accuracy),
+        "state": share_cell(axes.outcomes.state if axes.outcomes else NOTHING),
+        "facts": bounded_cell(model.measured["facts"]),
         "side effects": share_cell(model.measured["side_effects"].interval),
         **dict.fromkeys(("tools shown", "pass^k", "attacks that succeed"), Cell(UNKNOWN)),
         **dict.fromkeys(("USD per 1,000", "seconds p50, p95"), Cell(UNKNOWN)),
@@ -415,6 +417,14 @@ def cells(model: ModelReport) -> dict[str, Cell]:
             "+ {:.2f}, {:.2f} queued".format(*queued) if queued and queued[1] >= _NOTICED else "",
         )
     return cells_by_heading
+
+
+def bounded_cell(measured: Measured) -> Cell:
+    """A share; if something is undecided, also what it is if all of that is right."""
+    cell = share_cell(measured.interval)
+    if measured.at_best.value in (None, measured.interval.value):
+        return cell
+    return _noted(f"{cell.text} to {percent(measured.at_best.value)}", cell.note, "undecided facts")
 
 
 def _noted(text: str, *notes: str) -> Cell:

@@ -296,6 +296,7 @@ _SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".csv": "csv", ".tex": 
 # Folders that a message names; more would not fit on a line.
 _NAMED = 5
 _OUTCOMES = ("outcome", "unwanted")
+_FACTS = "facts"
 
 
 @dataclass(frozen=True)
@@ -406,7 +407,8 @@ def leaderboard(
     headings: Sequence[str] = scores.headings
     column = scores.sort_by
     if any(not judged.problem for judged in outcomes.values()):
-        headings = (*_OUTCOMES, *headings)
+        with_facts = any(judged.n_facts for judged in outcomes.values())
+        headings = (*_OUTCOMES, *[_FACTS] * with_facts, *headings)
         column = _OUTCOMES[0]
         models = {name: [_judged(row, outcomes.get(name)) for row in rows] for name, rows in models.items()}
     remarks += _not_ranked(standings, outcomes)
@@ -460,6 +462,8 @@ def _judged(row: LeaderboardRow, outcomes: Outcomes | None) -> LeaderboardRow:
     if row.kind != "strict" or outcomes is None or outcomes.problem:
         return row
     judged = dict(zip(_OUTCOMES, map(in_percent, (outcomes.right, outcomes.harm)), strict=True))
+    if outcomes.n_facts:
+        judged[_FACTS] = in_percent(outcomes.facts)
     return replace(row, counted=structs.replace(row.counted, scores={**judged, **row.counted.scores}))
 
 

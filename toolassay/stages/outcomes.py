@@ -167,6 +167,7 @@ def judge_outcomes(
         made_from["gold"] = sha256_of(folder.path / FILE)
     parts = {"executor": executor, **{name: value[:12] for name, value in made_from.items()}}
     parts["trials"] = fingerprint([trial.output for trial in same_trials(predictions)])
+    with_facts = any(item.has_own for item in expected.values())
     verdicts: dict[RequestId, dict[int, OutcomeVerdict]] = {}
     lines: list[OutcomeLine] = []
     by_id = {number: {execution.id: execution for execution in every} for number, every in trials.items()}
@@ -180,7 +181,7 @@ def judge_outcomes(
                     runs[number] = (executions[name], verdict)
         if runs:
             verdicts[name] = {number: verdict for number, (_, verdict) in runs.items()}
-            lines.append(OutcomeLine.of(name, runs))
+            lines.append(OutcomeLine.of(name, runs, with_facts=with_facts))
     stability = (
         {"stability": _stability(list(expected), verdicts, list(trials), metrics)} if len(trials) > 1 else {}
     )
@@ -222,22 +223,23 @@ def _stability(
 
 
 def _outcome_table(summary: OutcomeSummary) -> Table:
-    def share(count: float | None) -> str:
+    def share(count: float | None, of: int | None = None) -> str:
+        whole = summary.judged if of is None else of
         if count is None:
             return ""
-        return f"{count / summary.judged:.1%}" if summary.judged else "-"
+        return f"{count / whole:.1%}" if whole else "-"
 
     row = {
         "judged": f"{summary.judged:,}",
         "outcome right": share(summary.correct),
         "ran": share(summary.ran),
         "answer right": share(summary.answer),
-        "state right": share(summary.state),
+        "state right": share(summary.state, summary.with_state),
         "unwanted changes": share(None if summary.state is None else summary.unwanted),
     }
     if summary.facts is not None:
         at_best = summary.facts + summary.facts_undecided
-        shares = dict.fromkeys(f"{count / summary.with_facts:.1%}" for count in (summary.facts, at_best))
+        shares = dict.fromkeys(share(count, summary.with_facts) for count in (summary.facts, at_best))
         row["facts right"] = f"{' to '.join(shares)} of {summary.with_facts:,}"
         if summary.undecided:
             row["outcome right"] += f" to {share(summary.correct + summary.undecided)}"
