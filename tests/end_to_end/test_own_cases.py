@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,11 +15,13 @@ import pytest
 
 from tests.mcp_servers import HERE
 from tests.mcp_servers.tickets import make_desk
-from tests.support.builders import AGENT_KIT
+from tests.support.builders import AGENT_KIT, ROOT, running_server
 from tests.support.evaluating import metrics_of
-from tests.support.running import lines_of
+from tests.support.running import environment, lines_of
 from toolassay import evaluate, import_cases, import_tools, infer, write_report
 from toolassay.executors import McpExecution
+from toolassay.models import ToolCall
+from toolassay.serving.completions import Received, Reply
 
 CASES = """
 - {id: due, request: "When is the printer ticket due, and who has it?",
@@ -127,3 +134,52 @@ def test_scores_of_plans_do_not_apply(folder: Path) -> None:
 def test_the_report_ranks_by_outcome(folder: Path) -> None:
     report = write_report(folder, out=folder / "report")
     assert (report.runs[0].model, report.runs[0].accuracy.value) == ("perfect", 1.0)
+
+
+PAGE = (ROOT / "docs/own-cases.md").read_text(encoding="utf-8")
+AGENT_PAGE = (ROOT / "docs/own-agent.md").read_text(encoding="utf-8")
+SAYS = {
+    "How many": ([], "There are two open tickets."),
+    "Who has": ([], "Zoë Brandt has it; it is due on 4 December."),  # a day late
+    "Close": ([("close_ticket", {"id": 7})], "It is closed."),
+}
+
+
+async def model(received: Received) -> Reply:
+    """Looks at the tickets, makes the call that the request needs, and says the words."""
+    messages = received.body["messages"]
+    request = next(message["content"] for message in messages if message["role"] == "user")
+    needed, words = next(said for begin, said in SAYS.items() if request.startswith(begin))
+    calls = [("list_tickets", {}), *needed]
+    number = sum(message["role"] == "tool" for message in messages)
+    if number == len(calls):
+        return Reply(words)
+    tool, arguments = calls[number]
+    return Reply("", [ToolCall(f"c{number}", tool, json.dumps(arguments))])
+
+
+def test_the_page_runs_as_written_with_an_agent_of_another_package(tmp_path: Path) -> None:
+    (cases,) = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    (commands,) = re.findall(r"^```bash\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    (*_, agent) = re.findall(r"^```python\n(.*?)^```", AGENT_PAGE, re.MULTILINE | re.DOTALL)
+    make_desk(tmp_path / "desk" / "desk.db")
+    (tmp_path / "cases.yaml").write_text(cases)
+    (tmp_path / "my_agent.py").write_text(agent)
+    for name, source in (("desk.py", "tickets.py"), ("standard_streams.py", "standard_streams.py")):
+        shutil.copy(HERE / source, tmp_path / name)
+    script = 'set -e\ntoolassay() { "$PYTHON" -m toolassay "$@"; }\n' + commands
+    with running_server(model) as server:
+        given = {"PYTHON": sys.executable, "OPENAI_BASE_URL": server.base, "OPENAI_API_KEY": "sk-x"}
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        done = subprocess.run(
+            ["bash", "-c", script],
+            cwd=tmp_path,
+            env=environment(**given, PATH=path),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    found = lines_of(tmp_path / "mine/metrics_agents/outcomes/my-agent.items.jsonl")
+    assert [line["correct"] for line in found] == [True, False, True]
+    assert "66.7" in done.stdout
