@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from toolassay.backinstruct.records import Instruction
+from toolassay.console.text_formatting import shortened
 from toolassay.graph import DependencyType
 from toolassay.models.json_answers import ParsedAnswer, read_answer, shown_forms
 from toolassay.prompts.signatures import shown_tool
@@ -130,9 +131,7 @@ def argument_notes(tool: Tool, values: Mapping[str, Sequence[Any]]) -> dict[str,
             parts.append(f"real values: {', '.join(map(repr, real))}")
         text = "; ".join(part for part in parts if part)
         if text:
-            notes[parameter.name] = (
-                text if len(text) <= 2 * _MOST_OF_NOTE else f"{text[: 2 * _MOST_OF_NOTE - 1]}…"
-            )
+            notes[parameter.name] = shortened(text, 2 * _MOST_OF_NOTE)
         if len(notes) == _MOST_NOTES:
             break
     return notes

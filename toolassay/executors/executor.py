@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import msgspec
 
+from toolassay.console.text_formatting import shortened
 from toolassay.declarations import NoOptions
 from toolassay.errors import Unsent
 from toolassay.plans.execution_record import Arguments
@@ -245,4 +246,4 @@ def one_line(text: object, longest: int = 300) -> str:
     'no such fil…'
     """
     flat = " ".join("".join(character if character.isprintable() else " " for character in str(text)).split())
-    return flat if len(flat) <= longest else f"{flat[: longest - 1]}…"
+    return shortened(flat, longest)

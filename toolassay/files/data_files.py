@@ -19,7 +19,7 @@ from itertools import chain, count, islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar, cast
 
-from toolassay.console.text_formatting import without_controls
+from toolassay.console.text_formatting import shortened, without_controls
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files.locks import new_temporary, open_regular
 
@@ -473,7 +473,7 @@ def short_json(value: Any, most: int) -> str:
         if len(text) <= most:
             return text
         text = json.dumps(_with_beginnings(value, items, characters), ensure_ascii=False)
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return shortened(text, most)
 
 
 def _with_beginnings(value: Any, items: int, characters: int, levels: int = 50) -> Any:

@@ -23,6 +23,7 @@ from toolassay.benchmarks.taskbench.evaluation import executed_gold
 from toolassay.benchmarks.taskbench.options import AGENTS
 from toolassay.benchmarks.taskbench.scoring.executed_gold import ExecutedGold
 from toolassay.benchmarks.taskbench.work import recorded_conversation, recorded_items
+from toolassay.console.text_formatting import shortened
 from toolassay.episodes.episode import training_messages
 from toolassay.errors import UsageError, made_by
 from toolassay.evaluation.call_alignment import (
@@ -304,8 +305,7 @@ def _result_text(text: str | None, result: Any) -> str:
 
 
 def _state(value: Any) -> str:
-    text = "-" if value is None else str(value)
-    return text if len(text) <= _LONGEST_STATE else f"{text[: _LONGEST_STATE - 1]}…"
+    return shortened("-" if value is None else str(value), _LONGEST_STATE)
 
 
 def _reader(folder: DataFolder) -> PlanReader:
