@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Template
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -155,7 +155,7 @@ class ChatFormat(ExportFormat):
     """A format with one chat a line, an index, and the names of the functions."""
 
     about = "One chat per line."
-    shows_refusals: ClassVar[bool] = True
+    shows_refusals = True
 
     def index_line(self, plan: CallPlan, results: PlanResults | None) -> IndexLine:
         """What a chat does not hold of its sample."""

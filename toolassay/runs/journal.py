@@ -242,13 +242,8 @@ class KeyIndex:
 
     def get(self, key: str) -> int | None:
         """The offset of a key, or None."""
-        number = self.number(key)
-        return None if number is None else self._offsets[number]
-
-    def number(self, key: str) -> int | None:
-        """The position of a key in the order in which keys were first set, from 0, or None."""
         number = self._slots[self._slot(self._hash_of(key))]
-        return None if number == _EMPTY else number
+        return None if number == _EMPTY else self._offsets[number]
 
     def set(self, key: str, offset: int) -> None:
         """Set or replace the offset of a key."""
