@@ -36,6 +36,7 @@ from toolassay.benchmarks.security.probe import (
 )
 from toolassay.benchmarks.taskbench.asking import CallItems, Conversation
 from toolassay.benchmarks.taskbench.entries import PlanEntry, entry_of
+from toolassay.benchmarks.taskbench.inference import RequestItems
 from toolassay.benchmarks.taskbench.options import PlanOptions
 from toolassay.benchmarks.taskbench.security import DESCRIPTION, text_parameter, with_description
 from toolassay.benchmarks.taskbench.work import CallWork, recorded_conversation
@@ -50,7 +51,7 @@ from toolassay.plans.execution_record import FILE, SIMULATOR, Arguments, Executi
 from toolassay.records.data_folder import DataFolder
 from toolassay.records.dataset import Request, RequestId
 from toolassay.records.requests import key_of
-from toolassay.runs.items import Ask, ItemWork
+from toolassay.runs.items import Ask
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import recorded_settings
 from toolassay.runs.outcomes import NOT_RUN
@@ -320,23 +321,16 @@ class PlantedExecutor(OpenExecutor):
 
 
 @dataclass
-class _ActingItems(ItemWork[Request]):
+class _ActingItems(RequestItems):
     """The work on probes: that on requests, with the tools and the executor of the probe."""
 
     base: CallItems
     probes: Mapping[RequestId, ActingProbe]
 
-    record = PlanEntry
     final = CallItems.final
 
     def around(self) -> AbstractAsyncContextManager[Any]:
         return self.base.around()
-
-    def key_of(self, item: Request) -> str:
-        return self.base.key_of(item)
-
-    def identity(self, item: Request) -> Mapping[str, str]:
-        return self.base.identity(item)
 
     def of(self, item: Request) -> CallItems:
         base = self.base

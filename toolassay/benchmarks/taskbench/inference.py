@@ -275,8 +275,22 @@ async def offered_tools(choose: Choose, item: Request, ask: Ask) -> list[str]:
     return tools
 
 
+class RequestItems(ItemWork[Request]):
+    """The requests of a folder as the items of a run."""
+
+    record = PlanEntry
+
+    def key_of(self, item: Request) -> str:
+        """The key of a request."""
+        return key_of(item.id)
+
+    def identity(self, item: Request) -> Mapping[str, str]:
+        """The wording of the request."""
+        return {"request": request_fingerprint(item.text)}
+
+
 @dataclass(frozen=True)
-class PlanItems(ItemWork[Request]):
+class PlanItems(RequestItems):
     """The work on single requests.
 
     Attributes:
@@ -294,16 +308,6 @@ class PlanItems(ItemWork[Request]):
     rewriter: str | None = None
     show: Callable[[Sequence[Mapping[str, Any]], str], None] | None = None
     choose: Choose | None = None
-
-    record = PlanEntry
-
-    def key_of(self, item: Request) -> str:
-        """The key of a request."""
-        return key_of(item.id)
-
-    def identity(self, item: Request) -> Mapping[str, str]:
-        """The wording of the request."""
-        return {"request": request_fingerprint(item.text)}
 
     def entry_of(self, journal: Journal, item: Request) -> PlanEntry:
         """The entry of a request, with its answers."""
