@@ -200,9 +200,9 @@ def write_text(path: Path, text: str) -> None:
         stream.write(without_controls(text) if path.suffix == ".md" else text)
 
 
-def write_json(path: Path, value: Any, *, indent: int | None = 2) -> None:
+def write_json(path: Path, value: Any) -> None:
     """Write a JSON value to `path` atomically, in UTF-8, with keys in the given order."""
-    write_text(path, indented_json(value, indent) + "\n")
+    write_text(path, indented_json(value) + "\n")
 
 
 def indented_json(value: Any, indent: int | None = 2) -> str:

@@ -179,6 +179,11 @@ class RuleGate(ABC):
     def __init__(self, background: Background) -> None:
         self.background = background
 
+    @property
+    def tool_names(self) -> Spellings:
+        """The index that resolves near spellings of the tools' names."""
+        return tool_spellings(self.background.library)
+
     @abstractmethod
     def check(self, gold: Gold) -> list[Finding]:
         """As `Gate.check`."""

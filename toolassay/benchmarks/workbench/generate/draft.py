@@ -255,9 +255,9 @@ class Draft:
         self.gaps["days"] = str(days)
         return self.day(gap, TODAY - timedelta(days=days))
 
-    def any_day(self, gap: str = "since", *, least_days: int = 3) -> date:
-        """A day with visits, at least `least_days` before the last."""
-        days = (YESTERDAY - FIRST_VISIT).days + 1 - least_days
+    def any_day(self, gap: str = "since") -> date:
+        """A day with visits, at least three before the last."""
+        days = (YESTERDAY - FIRST_VISIT).days - 2
         return self.day(gap, FIRST_VISIT + timedelta(days=self.rng.below(days)))
 
     def moment(self, day: date, last_hour: int) -> datetime:
