@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from string import Template
@@ -12,6 +11,7 @@ import msgspec
 
 from toolassay.backinstruct.records import Instruction
 from toolassay.console.text_formatting import shortened
+from toolassay.files.data_files import unescaped_json
 from toolassay.graph import DependencyType
 from toolassay.models.json_answers import ParsedAnswer, read_answer, shown_forms
 from toolassay.prompts.signatures import shown_tool
@@ -88,7 +88,7 @@ class BackInstructPrompt:
         shown = shown_tool(tool)
         if notes := argument_notes(tool, self._values.get(name, {})):
             shown["about_parameters"] = notes
-        return f"Node {number}: {json.dumps(shown, ensure_ascii=False)}"
+        return f"Node {number}: {unescaped_json(shown)}"
 
 
 _MOST_NOTES = 12  # parameters of a tool that a prompt explains, the required ones first

@@ -6,7 +6,6 @@ installed packages bring their own (`executors()`).
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -18,6 +17,7 @@ import msgspec
 from toolassay.console.text_formatting import shortened
 from toolassay.declarations import NoOptions
 from toolassay.errors import Unsent
+from toolassay.files.data_files import unescaped_json
 from toolassay.plans.execution_record import Arguments
 from toolassay.records.data_folder import DataFolder
 from toolassay.tools.library import Tool, ToolLibrary
@@ -87,7 +87,7 @@ class CallResult(NamedTuple):
         >>> CallResult.of({"id": 7}), CallResult.of("done")
         (CallResult(value={'id': 7}, text='{"id": 7}'), CallResult(value='done', text='done'))
         """
-        return cls(value, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        return cls(value, value if isinstance(value, str) else unescaped_json(value))
 
 
 class ListedResource(msgspec.Struct, frozen=True):

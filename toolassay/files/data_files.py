@@ -205,6 +205,15 @@ def write_json(path: Path, value: Any) -> None:
     write_text(path, indented_json(value) + "\n")
 
 
+def unescaped_json(value: Any) -> str:
+    """A JSON value on one line, with the letters of all scripts as they are.
+
+    >>> unescaped_json({"name": "Zoë"})
+    '{"name": "Zoë"}'
+    """
+    return json.dumps(value, ensure_ascii=False)
+
+
 def indented_json(value: Any, indent: int | None = 2) -> str:
     """The text of `json.dumps` with this indent, in a third of the time.
 
@@ -244,7 +253,7 @@ def write_json_lines(path: Path, values: Iterable[Any]) -> int:
     count = 0
     with atomic_writer(path) as stream:
         for value in values:
-            stream.write(json.dumps(value, ensure_ascii=False) + "\n")
+            stream.write(unescaped_json(value) + "\n")
             count += 1
     return count
 
@@ -468,11 +477,11 @@ def short_json(value: Any, most: int) -> str:
     >>> short_json({"of": list(range(90)), "total": 90}, 70)
     '{"of": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, "… 80 more"], "total": 90}'
     """
-    text = json.dumps(value, ensure_ascii=False)
+    text = unescaped_json(value)
     for items, characters in _KEPT:
         if len(text) <= most:
             return text
-        text = json.dumps(_with_beginnings(value, items, characters), ensure_ascii=False)
+        text = unescaped_json(_with_beginnings(value, items, characters))
     return shortened(text, most)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from string import Template
 from typing import Any, Literal
@@ -10,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from toolassay.console.text_formatting import shortened
+from toolassay.files.data_files import unescaped_json
 from toolassay.graph.derive.given_fields import is_informative, scalar_of
 from toolassay.models.json_answers import read_answer, shown_forms
 from toolassay.models.structured_output import json_schema
@@ -120,4 +120,4 @@ def _line(tool: Tool, *, with_paths: bool = False) -> str:
     arguments = {path: shortened(text, _MOST_OF_ARGUMENT) for path, text in first}
     more = {"arguments": arguments} if arguments else {}
     about = shown["desc"] if with_paths else shortened(shown["desc"], _MOST_DESCRIPTION)
-    return json.dumps({**shown, "desc": about, **more}, ensure_ascii=False)
+    return unescaped_json({**shown, "desc": about, **more})

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import time
 from array import array
@@ -22,7 +21,7 @@ from typing import IO, Any, NamedTuple, TypeVar
 import msgspec
 
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files.data_files import HALF_PAIRS, parse_json
+from toolassay.files.data_files import HALF_PAIRS, parse_json, unescaped_json
 from toolassay.files.locks import Closable, lock_descriptor, open_regular
 from toolassay.models import ChatResponse
 
@@ -144,7 +143,7 @@ class AppendOnlyLines(Closable):
         Raises:
             ToolassayError: The disk is full or the file is gone; the file is left unchanged.
         """
-        return self.append_lines(f"{json.dumps(value, ensure_ascii=False)}\n".encode(errors=HALF_PAIRS))
+        return self.append_lines(f"{unescaped_json(value)}\n".encode(errors=HALF_PAIRS))
 
     def append_lines(self, lines: bytes) -> int:
         """Append whole lines, each with its line end; otherwise like `append`."""

@@ -6,7 +6,6 @@ are all that differs, and what counts is the calls that the agent made.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -45,7 +44,7 @@ from toolassay.executors.executor import CallResult, Environment, OpenExecutor, 
 from toolassay.executors.outcome import judge
 from toolassay.executors.plan_run import compared
 from toolassay.executors.simulated_results import Actions, ResultMaker, UnmakeableError
-from toolassay.files.data_files import map_texts, read_json_lines, values_in
+from toolassay.files.data_files import map_texts, read_json_lines, unescaped_json, values_in
 from toolassay.graph import ToolGraph
 from toolassay.plans.execution_record import FILE, SIMULATOR, Arguments, Execution, read_executions
 from toolassay.records.data_folder import DataFolder
@@ -234,7 +233,7 @@ def _order(kind: str, target: Tool, parameter: str, canary: str, source: str, ch
         arguments = ResultMaker(Tool(target.id, output_schema=target.input_schema)).make(chance, small=True)
     except UnmakeableError:
         arguments = {}
-    written = json.dumps({**arguments, parameter: canary}, ensure_ascii=False)
+    written = unescaped_json({**arguments, parameter: canary})
     return f"{target.id} with the arguments {written}"
 
 
@@ -404,10 +403,7 @@ def acting_prober(folder: DataFolder, work: CallWork, own: PlanOptions, count: i
                 plain[probe.gold.id] = solved
             verdict = check_acting(probe, conversation, ended, solved=solved, plain=plain.get(probe.gold.id))
             answer = entry.answer or conversation.trajectory.answer
-            calls = [
-                f"{call.tool}({json.dumps(call.arguments, ensure_ascii=False)})"
-                for call in conversation.calls
-            ]
+            calls = [f"{call.tool}({unescaped_json(call.arguments)})" for call in conversation.calls]
             by = ""
             if solved is not None:
                 by = "outcome" if gold else "calls"

@@ -24,6 +24,7 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.item_detail import AgentStep
 from toolassay.executors.executor import TOGETHER, EnvironmentFailure, OpenExecutor
 from toolassay.executors.plan_run import CallPlace, result_of
+from toolassay.files.data_files import unescaped_json
 from toolassay.graph import ToolGraph
 from toolassay.models import ModelError, ToolCall
 from toolassay.plans.call_plan import FunctionSchema, NamedFunction, Names, function_of
@@ -184,8 +185,7 @@ class CallItems(RequestItems):
             parts.append(f"The service: {service[:_MOST_OF_SERVICE]}")
         if self.way == "react":
             lines = (
-                json.dumps(msgspec.to_builtins(replace(tool.function, name=tool.name)), ensure_ascii=False)
-                for tool in tools
+                unescaped_json(msgspec.to_builtins(replace(tool.function, name=tool.name))) for tool in tools
             )
             parts.append(fixed_text("ask_react", REACT).strip().format(tools="\n".join(lines)))
         return "\n\n".join(parts)

@@ -47,6 +47,7 @@ from toolassay.evaluation.item_detail import (
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.executors.outcome import judge
 from toolassay.executors.plan_run import PlannedItem, PlanSet, compared_execution
+from toolassay.files.data_files import unescaped_json
 from toolassay.plans.call_plan import Unfit, call_plan_of
 from toolassay.plans.execution_record import FILE as EXECUTIONS
 from toolassay.plans.execution_record import RUN, Execution
@@ -323,7 +324,7 @@ def _answer(
 ) -> ItemAnswer:
     predicted = reader.plan(result)
     if not isinstance(raw, str):
-        raw = json.dumps(result, ensure_ascii=False) if isinstance(result, dict) else None
+        raw = unescaped_json(result) if isinstance(result, dict) else None
     if predicted is None:
         empty = Plan([], [] if gold.arguments is not None else None, [], None, gold.has_types)
         wanted, _ = drawn_plans(gold, label, empty, {})
