@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from string import Template
@@ -11,6 +10,8 @@ from typing import Any
 import msgspec
 
 from toolassay.backinstruct.records import Instruction
+from toolassay.console.text_formatting import shortened
+from toolassay.files.data_files import unescaped_json
 from toolassay.graph import DependencyType
 from toolassay.models.json_answers import ParsedAnswer, read_answer, shown_forms
 from toolassay.prompts.signatures import shown_tool
@@ -87,7 +88,7 @@ class BackInstructPrompt:
         shown = shown_tool(tool)
         if notes := argument_notes(tool, self._values.get(name, {})):
             shown["about_parameters"] = notes
-        return f"Node {number}: {json.dumps(shown, ensure_ascii=False)}"
+        return f"Node {number}: {unescaped_json(shown)}"
 
 
 _MOST_NOTES = 12  # parameters of a tool that a prompt explains, the required ones first
@@ -130,9 +131,7 @@ def argument_notes(tool: Tool, values: Mapping[str, Sequence[Any]]) -> dict[str,
             parts.append(f"real values: {', '.join(map(repr, real))}")
         text = "; ".join(part for part in parts if part)
         if text:
-            notes[parameter.name] = (
-                text if len(text) <= 2 * _MOST_OF_NOTE else f"{text[: 2 * _MOST_OF_NOTE - 1]}…"
-            )
+            notes[parameter.name] = shortened(text, 2 * _MOST_OF_NOTE)
         if len(notes) == _MOST_NOTES:
             break
     return notes

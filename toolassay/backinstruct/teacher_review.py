@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
+from toolassay.console.text_formatting import shortened
 from toolassay.models.json_answers import without_reasoning
 
 EXECUTABLE = "executable"
@@ -82,7 +83,7 @@ def _of_values(answers: Mapping[str, bool | None], reason: str = "") -> Review |
     if rest:
         conclusion = f"{conclusion}: {rest}"
     verdict: TeacherVerdict = "pass" if executable and correct else "fail"
-    return Review(verdict, conclusion if len(conclusion) <= _QUOTED else f"{conclusion[: _QUOTED - 1]}…")
+    return Review(verdict, shortened(conclusion, _QUOTED))
 
 
 def _word(value: bool) -> str:

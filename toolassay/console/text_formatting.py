@@ -31,6 +31,15 @@ def count_of(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def shortened(text: str, most: int) -> str:
+    """A text of at most `most` characters, of which the last shows that it is cut.
+
+    >>> shortened("a long text", 7), shortened("a text", 7)
+    ('a long…', 'a text')
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def joined(items: Sequence[str]) -> str:
     """Items with commas and "and".
 

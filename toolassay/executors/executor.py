@@ -6,7 +6,6 @@ installed packages bring their own (`executors()`).
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -15,8 +14,10 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import msgspec
 
+from toolassay.console.text_formatting import shortened
 from toolassay.declarations import NoOptions
 from toolassay.errors import Unsent
+from toolassay.files.data_files import unescaped_json
 from toolassay.plans.execution_record import Arguments
 from toolassay.records.data_folder import DataFolder
 from toolassay.tools.library import Tool, ToolLibrary
@@ -86,7 +87,7 @@ class CallResult(NamedTuple):
         >>> CallResult.of({"id": 7}), CallResult.of("done")
         (CallResult(value={'id': 7}, text='{"id": 7}'), CallResult(value='done', text='done'))
         """
-        return cls(value, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        return cls(value, value if isinstance(value, str) else unescaped_json(value))
 
 
 class ListedResource(msgspec.Struct, frozen=True):
@@ -245,4 +246,4 @@ def one_line(text: object, longest: int = 300) -> str:
     'no such fil…'
     """
     flat = " ".join("".join(character if character.isprintable() else " " for character in str(text)).split())
-    return flat if len(flat) <= longest else f"{flat[: longest - 1]}…"
+    return shortened(flat, longest)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
-import json
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -37,7 +36,7 @@ from toolassay.executors.workspace import (
     Workspace,
     is_path,
 )
-from toolassay.files.data_files import read_text
+from toolassay.files.data_files import read_text, unescaped_json
 from toolassay.files.program_files import ProgramFiles
 from toolassay.mcp_client.connection import Connection, connect
 from toolassay.mcp_client.link import ServerLimits
@@ -512,7 +511,7 @@ def _result(answer: Any, listed: _ListedTool, limits: CallLimits, secrets: Seque
         problem = one_line(without(secrets, problem))
         raise EnvironmentFailure(f"the result is not as its output schema says: {problem}")
     result = CallResult(value, text or CallResult.of(value).text)
-    limits.check(result.text, "" if structured is None else json.dumps(structured, ensure_ascii=False))
+    limits.check(result.text, "" if structured is None else unescaped_json(structured))
     return result
 
 

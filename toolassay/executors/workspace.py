@@ -30,7 +30,7 @@ from toolassay.executors.executor import (
     OpenExecutor,
     State,
 )
-from toolassay.files.data_files import map_texts
+from toolassay.files.data_files import map_texts, unescaped_json
 from toolassay.files.locks import delete, temporary_folder
 from toolassay.models.redaction import without
 from toolassay.plans.execution_record import Arguments, Change
@@ -362,7 +362,7 @@ def table_places(name: str, rows: sqlite3.Cursor, leave_out: Collection[str] = (
         plain = (
             cell.hex() if isinstance(cell, bytes) else cell for cell in map(cells.__getitem__, kept_columns)
         )
-        text = json.dumps(dict(zip(names, plain, strict=True)), ensure_ascii=False)
+        text = unescaped_json(dict(zip(names, plain, strict=True)))
         is_short = len(text) <= _LONGEST_ROW
         counts[text if is_short else f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"] += 1
     if len(counts) <= _MOST_ROWS:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Template
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from toolassay.exporters.executed_results import Marking, PlanResults, grounded_answer
 from toolassay.exporters.export_format import Chats, ChatStyle, ExportFormat, ResultForm
-from toolassay.files.data_files import write_json
+from toolassay.files.data_files import unescaped_json, write_json
 from toolassay.plans.call_plan import Call, CallPlan, Names
 
 
@@ -141,7 +140,7 @@ def arguments_of(call: Call, names: Names) -> dict[str, Any]:
 
 def json_text(value: Any) -> str:
     """A value as JSON, on one line."""
-    return json.dumps(msgspec.to_builtins(value), ensure_ascii=False)
+    return unescaped_json(msgspec.to_builtins(value))
 
 
 _RESULTS_ON_CARD: Mapping[ResultForm, str] = {
@@ -155,7 +154,7 @@ class ChatFormat(ExportFormat):
     """A format with one chat a line, an index, and the names of the functions."""
 
     about = "One chat per line."
-    shows_refusals: ClassVar[bool] = True
+    shows_refusals = True
 
     def index_line(self, plan: CallPlan, results: PlanResults | None) -> IndexLine:
         """What a chat does not hold of its sample."""

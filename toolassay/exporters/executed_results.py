@@ -13,7 +13,15 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from toolassay.errors import as_called
-from toolassay.files.data_files import LineRange, line_ranges, map_texts, read_json_lines, readable, record_of
+from toolassay.files.data_files import (
+    LineRange,
+    line_ranges,
+    map_texts,
+    read_json_lines,
+    readable,
+    record_of,
+    unescaped_json,
+)
 from toolassay.graph import DependencyType
 from toolassay.plans.call_plan import Argument, Call, CallPlan, Unfit, slots_of
 from toolassay.plans.execution_record import SIMULATOR, ExecutedCall, Execution, Outcome
@@ -217,7 +225,7 @@ def _call_of(executed: ExecutedCall) -> Call | None:
 
 def _text_of(executed: ExecutedCall) -> str:
     text = executed.result if executed.text is None else executed.text
-    return readable(text if isinstance(text, str) else json.dumps(text, ensure_ascii=False))
+    return readable(text if isinstance(text, str) else unescaped_json(text))
 
 
 def _key(request_id: object) -> str:

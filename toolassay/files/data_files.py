@@ -19,7 +19,7 @@ from itertools import chain, count, islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar, cast
 
-from toolassay.console.text_formatting import without_controls
+from toolassay.console.text_formatting import shortened, without_controls
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files.locks import new_temporary, open_regular
 
@@ -200,9 +200,18 @@ def write_text(path: Path, text: str) -> None:
         stream.write(without_controls(text) if path.suffix == ".md" else text)
 
 
-def write_json(path: Path, value: Any, *, indent: int | None = 2) -> None:
+def write_json(path: Path, value: Any) -> None:
     """Write a JSON value to `path` atomically, in UTF-8, with keys in the given order."""
-    write_text(path, indented_json(value, indent) + "\n")
+    write_text(path, indented_json(value) + "\n")
+
+
+def unescaped_json(value: Any) -> str:
+    """A JSON value on one line, with the letters of all scripts as they are.
+
+    >>> unescaped_json({"name": "Zoë"})
+    '{"name": "Zoë"}'
+    """
+    return json.dumps(value, ensure_ascii=False)
 
 
 def indented_json(value: Any, indent: int | None = 2) -> str:
@@ -244,7 +253,7 @@ def write_json_lines(path: Path, values: Iterable[Any]) -> int:
     count = 0
     with atomic_writer(path) as stream:
         for value in values:
-            stream.write(json.dumps(value, ensure_ascii=False) + "\n")
+            stream.write(unescaped_json(value) + "\n")
             count += 1
     return count
 
@@ -468,12 +477,12 @@ def short_json(value: Any, most: int) -> str:
     >>> short_json({"of": list(range(90)), "total": 90}, 70)
     '{"of": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, "… 80 more"], "total": 90}'
     """
-    text = json.dumps(value, ensure_ascii=False)
+    text = unescaped_json(value)
     for items, characters in _KEPT:
         if len(text) <= most:
             return text
-        text = json.dumps(_with_beginnings(value, items, characters), ensure_ascii=False)
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+        text = unescaped_json(_with_beginnings(value, items, characters))
+    return shortened(text, most)
 
 
 def _with_beginnings(value: Any, items: int, characters: int, levels: int = 50) -> Any:

@@ -4,7 +4,6 @@ file of its level.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -27,6 +26,7 @@ from toolassay.files.data_files import (
     path_from,
     path_in,
     sha256_of,
+    unescaped_json,
     write_json,
 )
 from toolassay.files.locks import exclusive_folder
@@ -75,7 +75,7 @@ def _lines_of(
         values += [(labels, label), (requests, {"id": gold.id, "user_request": gold.request})]
     else:
         values.append(("rejected", {**label, "findings": line["findings"]}))
-    return ((output, json.dumps(value, ensure_ascii=False) + "\n") for output, value in values)
+    return ((output, unescaped_json(value) + "\n") for output, value in values)
 
 
 CHECKED = "checked"

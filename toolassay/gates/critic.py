@@ -7,7 +7,6 @@ reviews each sample once, and does not send samples in the journal again.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from string import Template
 from types import MappingProxyType
@@ -18,6 +17,7 @@ from msgspec import UNSET
 
 from toolassay.backinstruct.critics import REVIEWS
 from toolassay.backinstruct.teacher_review import Review, TeacherVerdict, read_review
+from toolassay.files.data_files import unescaped_json
 from toolassay.gates.gate import Background, Finding, State
 from toolassay.gates.grounding import GroundingGate
 from toolassay.gates.rubric import RUBRIC_FORMAT, Rubric, read_rubric, rubric_of
@@ -101,14 +101,14 @@ def critic_prompt(
     results = shown_results([node.tool for node in gold.nodes], evidence.results)
     made_up = [_MADE_UP] if evidence.simulated else []
     return Template(template()).substitute(
-        service=_json(shown_service(library)),
-        tools="\n".join(_json(tool) for tool in tools),
+        service=unescaped_json(shown_service(library)),
+        tools="\n".join(unescaped_json(tool) for tool in tools),
         rows="\n".join([*shown_rows(evidence.values, names), *shown_samples(evidence.seen, names)]) or NONE,
-        request=_json(gold.request),
-        steps=_json(gold.steps),
-        plan=_json(shown_plan(gold)),
+        request=unescaped_json(gold.request),
+        steps=unescaped_json(gold.steps),
+        plan=unescaped_json(shown_plan(gold)),
         results="\n".join([*made_up, *results]) or NONE,
-        doubts=_DOUBTS.format(doubts="\n".join(map(_json, doubts))) if doubts else "",
+        doubts=_DOUBTS.format(doubts="\n".join(map(unescaped_json, doubts))) if doubts else "",
     )
 
 
@@ -154,10 +154,6 @@ def critique_of(gold: Gold, library: ToolLibrary, kind: DependencyType) -> Criti
     links = [{"source": source, "target": target} for source, target in gold.links]
     instruction = {"invoking_graph": {"nodes": nodes, "links": links}}
     return CritiqueTask(None, gold.request, instruction, library, kind)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 # Temperature 0, so that a verdict repeats. The reply is five answers with reasons.

@@ -27,12 +27,7 @@ from toolassay.text_values.dates import is_impossible_day
 from toolassay.tools.type_names import Schema, choices_of, read_type, types_of
 
 # Kinds of value: JSON types, and formats of texts.
-_CALLED = {
-    "string": "a text", "number": "a number", "integer": "a whole number", "boolean": "true or false",
-    "array": "a list", "object": "an object", "date": "a date", "time": "a time",
-    "date-time": "a date and time", "email": "an e-mail address", "uri": "a web address",
-    "phone": "a phone number",
-}  # fmt: skip
+_CALLED: dict[str, str] = package_data(__package__, "type_words.json")["called"]
 # Types that say what a text means, beside those of JSON Schema.
 _MEANINGS: dict[str, Schema] = {"enum": {"type": "string"}, "phone": {"type": "string", "format": "phone"}}
 _TRUTH_WORDS = "true false yes no on off 1 0 y n t f enabled disabled enable disable"

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from toolassay.backinstruct.critics import Spellings
 from toolassay.backinstruct.generator import Turn
 from toolassay.backinstruct.teacher_review import TeacherVerdict
-from toolassay.console.text_formatting import some_of
+from toolassay.console.text_formatting import shortened, some_of
 from toolassay.errors import made_by
 from toolassay.files.data_files import read_json_lines, record_of
 from toolassay.graph import DependencyType, ToolGraph
@@ -179,6 +179,11 @@ class RuleGate(ABC):
     def __init__(self, background: Background) -> None:
         self.background = background
 
+    @property
+    def tool_names(self) -> Spellings:
+        """The index that resolves near spellings of the tools' names."""
+        return tool_spellings(self.background.library)
+
     @abstractmethod
     def check(self, gold: Gold) -> list[Finding]:
         """As `Gate.check`."""
@@ -225,7 +230,7 @@ def shown(value: Any) -> str:
     """
     if isinstance(value, str):
         text = " ".join(value[: 4 * _LONGEST_QUOTE].split())
-        return f"'{text}'" if len(text) <= _LONGEST_QUOTE else f"'{text[: _LONGEST_QUOTE - 1]}…'"
+        return f"'{shortened(text, _LONGEST_QUOTE)}'"
     try:
         return " ".join(_short.repr(value).split())
     except (ValueError, RecursionError):  # a number of thousands of digits, lists within lists within lists

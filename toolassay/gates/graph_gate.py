@@ -15,7 +15,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from toolassay.backinstruct.critics import Spellings, same_tool
 from toolassay.console.text_formatting import count_of
-from toolassay.gates.gate import Background, Finding, RuleGate, State, listed, shown, tool_spellings
+from toolassay.gates.gate import Finding, RuleGate, State, listed, shown
 from toolassay.gates.references import (
     PlanValue,
     ReferenceReader,
@@ -42,10 +42,6 @@ class GraphGate(RuleGate):
     name = "graph"
     judges = frozenset({"plan"})
     goes_to = "plan"
-
-    def __init__(self, background: Background) -> None:
-        super().__init__(background)
-        self._names = tool_spellings(background.library)
 
     def check(self, gold: Gold) -> list[Finding]:
         """One finding for each difference from the sample, and for each link that is impossible."""
@@ -99,7 +95,7 @@ class GraphGate(RuleGate):
         extra = [link for link in had if link not in sampled]
         if not lacking and not extra:
             return []
-        reason = _difference(_arrows(lacking, "the link"), _arrows(extra, "the link"))
+        reason = _difference(_arrows(lacking), _arrows(extra))
         return [
             Finding(self.name, "reject", reason, place_of(gold, had[extra[0]]) if extra else "task_links")
         ]
@@ -114,7 +110,7 @@ class GraphGate(RuleGate):
         findings = []
         looked = False
         for link in dict.fromkeys(gold.links):
-            source, target = map(self._names.meant, link)
+            source, target = map(self.tool_names.meant, link)
             if source is None or target is None or source == target:
                 continue
             looked = True
@@ -176,8 +172,10 @@ def _arrow(link: Ends) -> str:
     return f"{listed([link[0]])} -> {listed([link[1]])}"
 
 
-def _arrows(links: Sequence[Ends], what: str) -> str:
-    return ", ".join(f"{what} {_arrow(link)}" for link in links[:4]) + (" and more" if len(links) > 4 else "")
+def _arrows(links: Sequence[Ends]) -> str:
+    return ", ".join(f"the link {_arrow(link)}" for link in links[:4]) + (
+        " and more" if len(links) > 4 else ""
+    )
 
 
 def _difference(lacking: str, extra: str) -> str:
@@ -308,10 +306,6 @@ class WiringGate(RuleGate):
     judges = frozenset({"plan", "values"})
     goes_to = "plan"
 
-    def __init__(self, background: Background) -> None:
-        super().__init__(background)
-        self._names = tool_spellings(background.library)
-
     def check(self, gold: Gold) -> list[Finding]:
         """Findings for references that do not resolve, point forward or have a wrong type, and for links."""
         if not gold.has_arguments:
@@ -398,8 +392,8 @@ class WiringGate(RuleGate):
         is_repeated: bool,
     ) -> Iterator[Finding]:
         """Findings if the output has another type than the tool takes, or lacks the part that is named."""
-        source = self._names.meant(reader.tools[reference.node] or "")
-        target = self._names.meant(node.tool)
+        source = self.tool_names.meant(reader.tools[reference.node] or "")
+        target = self.tool_names.meant(node.tool)
         if source is None or target is None:
             return
         first = self.background.library[source]
@@ -444,10 +438,10 @@ class WiringGate(RuleGate):
             reason = "arguments refer to other steps, but the label lists no links"
             return [self._say("quarantine", reason, "task_links")]
         flows = {self._ends(wire, reader): wire for wire in wiring.wires}
-        tools = {self._names.read(node.tool) for node in gold.nodes}
-        unsure = {self._names.read(reader.tools[index] or "") for index in wiring.open}
+        tools = {self.tool_names.read(node.tool) for node in gold.nodes}
+        unsure = {self.tool_names.read(reader.tools[index] or "") for index in wiring.open}
         links = {
-            (self._names.read(source), self._names.read(target)): (source, target)
+            (self.tool_names.read(source), self.tool_names.read(target)): (source, target)
             for source, target in gold.links
         }
         findings = []
@@ -489,7 +483,7 @@ class WiringGate(RuleGate):
         return is_order_only(library[link[0]], library[link[1]], self.background)
 
     def _ends(self, wire: Wire, reader: ReferenceReader) -> Ends:
-        source, target = (self._names.read(reader.tools[index] or "") for index in wire)
+        source, target = (self.tool_names.read(reader.tools[index] or "") for index in wire)
         return source, target
 
     def _order(self, gold: Gold) -> list[Finding]:

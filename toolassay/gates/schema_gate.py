@@ -21,7 +21,7 @@ from toolassay.gates.declared_types import (
     type_in_words,
     value_fit,
 )
-from toolassay.gates.gate import Background, Finding, RuleGate, State, listed, shown, tool_spellings
+from toolassay.gates.gate import Background, Finding, RuleGate, State, listed, shown
 from toolassay.gates.references import (
     FITS,
     Fit,
@@ -161,7 +161,6 @@ class SchemaGate(RuleGate):
     def __init__(self, background: Background) -> None:
         super().__init__(background)
         self._library = background.library
-        self._names = tool_spellings(background.library)
         self._validators = validators_of(background.library)
         kinds = {kind for tool in background.library for kind in (*tool.inputs, *tool.outputs)}
         # The parameters of each tool, an index of their spellings, and the names of the required ones.
@@ -182,7 +181,7 @@ class SchemaGate(RuleGate):
             return findings or self._without_arguments(gold)
         reader = ReferenceReader.of(gold)
         for node in gold.nodes:
-            if (meant := self._names.meant(node.tool)) is None:
+            if (meant := self.tool_names.meant(node.tool)) is None:
                 continue
             tool = self._library[meant]
             if self.background.takes_inputs(tool):
@@ -206,7 +205,7 @@ class SchemaGate(RuleGate):
     def _unknown(self, gold: Gold) -> Iterator[Finding]:
         for node in gold.nodes:
             if node.tool not in self._library:
-                meant = self._names.meant(node.tool)
+                meant = self.tool_names.meant(node.tool)
                 fix = f"; repair writes '{meant}', a tool spelt nearly so" if meant else ""
                 yield self._reject(f"the library has no tool {shown(node.tool)}{fix}", f"{node.where}.task")
 
@@ -343,7 +342,7 @@ class SchemaGate(RuleGate):
         if reading is None or reading.spelling == "inside" or len(reading.places) != 1:
             return None
         named = reader.tools[reading.places[0]] if reading.places[0] < len(reader.tools) else ""
-        source = self._names.meant(named or "")
+        source = self.tool_names.meant(named or "")
         if source is None or source == tool.id:
             return None
         part = output_part(self._library[source].output_schema, reading.path)
@@ -401,7 +400,7 @@ class SchemaGate(RuleGate):
         index = reading.places[0] if reading.places else len(reader.tools)
         if index >= len(reader.tools) or index == node.place:
             return anything  # the wiring gate reports a reference to nothing
-        if (meant := self._names.meant(reader.tools[index] or "")) is None:
+        if (meant := self.tool_names.meant(reader.tools[index] or "")) is None:
             return anything
         slots = range(len(tool.inputs))
         return [output_fit(self._library[meant], tool, slot, self.background) for slot in slots]

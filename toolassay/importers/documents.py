@@ -75,10 +75,10 @@ def read_values(path: Path) -> Iterator[Line]:
     yield Line(1, parse_document(text, path))
 
 
-def too_deep(value: Any, levels: int = DEEPEST) -> bool:
-    """Whether lists and objects are nested more than this; without recursion."""
+def too_deep(value: Any) -> bool:
+    """Whether lists and objects are nested in more than `DEEPEST` levels; without recursion."""
     nested = [value]
-    for _ in range(levels + 1):
+    for _ in range(DEEPEST + 1):
         nested = [
             inner
             for item in nested

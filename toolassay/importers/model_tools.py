@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 from toolassay.importers.importer import DefinitionError, IncomingTool, Note
 from toolassay.importers.tool_lists import (
@@ -21,11 +21,11 @@ from toolassay.importers.tool_lists import (
 class OpenAIImporter(ToolListImporter):
     """Reads `{"type": "function", "function": {…}}`, the Responses API's flat form, and bare functions."""
 
-    name: ClassVar[str] = "openai"
-    title: ClassVar[str] = "OpenAI tools"
-    help: ClassVar[str] = "Tools or functions of OpenAI's APIs, as a list or in request bodies."
-    source_help: ClassVar[str] = "A file of JSON or JSON Lines."
-    example: ClassVar[str] = '{"type": "function", "function": {"name": …, "parameters": {…}}}'
+    name = "openai"
+    title = "OpenAI tools"
+    help = "Tools or functions of OpenAI's APIs, as a list or in request bodies."
+    source_help = "A file of JSON or JSON Lines."
+    example = '{"type": "function", "function": {"name": …, "parameters": {…}}}'
 
     def tool_of(self, value: dict[str, Any], namespace: Mapping[str, Any] | None) -> IncomingTool:
         """The tool of a definition; see `ToolListImporter.tool_of`."""
@@ -90,11 +90,11 @@ def _not_a_function(kind: Any, value: Mapping[str, Any]) -> str:
 class AnthropicImporter(ToolListImporter):
     """Reads `{"name", "description", "input_schema"}`; the provider's own tools are skipped."""
 
-    name: ClassVar[str] = "anthropic"
-    title: ClassVar[str] = "Anthropic tools"
-    help: ClassVar[str] = "Tools of Anthropic's Messages API, as a list or in request bodies."
-    source_help: ClassVar[str] = "A file of JSON or JSON Lines."
-    example: ClassVar[str] = '{"name": …, "description": …, "input_schema": {…}}'
+    name = "anthropic"
+    title = "Anthropic tools"
+    help = "Tools of Anthropic's Messages API, as a list or in request bodies."
+    source_help = "A file of JSON or JSON Lines."
+    example = '{"name": …, "description": …, "input_schema": {…}}'
 
     def tool_of(self, value: dict[str, Any], namespace: Mapping[str, Any] | None) -> IncomingTool:
         """The tool of a definition; see `ToolListImporter.tool_of`."""
@@ -126,11 +126,11 @@ _UNSET: tuple[Any, ...] = (None, False, "", [], {}, "content")
 class LangChainImporter(ToolListImporter):
     """Reads dumped `StructuredTool`s, alone, in lists and in JSON Lines."""
 
-    name: ClassVar[str] = "langchain"
-    title: ClassVar[str] = "LangChain tools"
-    help: ClassVar[str] = "LangChain tools (StructuredTool) with their schemas as JSON."
-    source_help: ClassVar[str] = "A file of JSON or JSON Lines with name, description and args_schema."
-    example: ClassVar[str] = '{"name": …, "description": …, "args_schema": {JSON Schema}}'
+    name = "langchain"
+    title = "LangChain tools"
+    help = "LangChain tools (StructuredTool) with their schemas as JSON."
+    source_help = "A file of JSON or JSON Lines with name, description and args_schema."
+    example = '{"name": …, "description": …, "args_schema": {JSON Schema}}'
 
     def tool_of(self, value: dict[str, Any], namespace: Mapping[str, Any] | None) -> IncomingTool:
         """The tool of a definition; see `ToolListImporter.tool_of`."""
@@ -195,12 +195,12 @@ def _tags(tags: Any, losses: list[Note]) -> tuple[str, ...]:
 class BfclImporter(ToolListImporter):
     """Reads the questions of BFCL, `{"question", "function": […]}`, and its files of bare functions."""
 
-    name: ClassVar[str] = "bfcl"
-    title: ClassVar[str] = "BFCL functions"
-    help: ClassVar[str] = "Functions of the questions of the Berkeley Function Calling Leaderboard."
-    source_help: ClassVar[str] = "A file of BFCL: JSON Lines with 'function'."
-    holders: ClassVar[tuple[str, ...]] = ("function", "functions")
-    example: ClassVar[str] = '{"function": [{"name": …, "parameters": {"type": "dict", "properties": {…}}}]}'
+    name = "bfcl"
+    title = "BFCL functions"
+    help = "Functions of the questions of the Berkeley Function Calling Leaderboard."
+    source_help = "A file of BFCL: JSON Lines with 'function'."
+    holders = ("function", "functions")
+    example = '{"function": [{"name": …, "parameters": {"type": "dict", "properties": {…}}}]}'
 
     def tool_of(self, value: dict[str, Any], namespace: Mapping[str, Any] | None) -> IncomingTool:
         """The tool of a function; see `ToolListImporter.tool_of`."""

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from toolassay.console.screen import SILENT, Screen
 from toolassay.declarations import Option
@@ -35,11 +35,11 @@ class PythonOptions:
 class PythonImporter(Importer):
     """Reads the public functions of a module."""
 
-    name: ClassVar[str] = "python"
-    title: ClassVar[str] = "Python functions"
-    help: ClassVar[str] = "Functions of a Python module, by their type hints and docstrings."
-    source_help: ClassVar[str] = "A module or a file, or one function of it: package.module or tools.py:find."
-    options: ClassVar[type[Any]] = PythonOptions
+    name = "python"
+    title = "Python functions"
+    help = "Functions of a Python module, by their type hints and docstrings."
+    source_help = "A module or a file, or one function of it: package.module or tools.py:find."
+    options = PythonOptions
 
     def read(self, source: str, options: Any, *, screen: Screen = SILENT) -> Incoming:
         """Read the functions of a module; see `Importer.read`.

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
+from toolassay.console.text_formatting import shortened
 from toolassay.files.data_files import package_data
 from toolassay.importers.importer import Note
 
@@ -108,7 +109,7 @@ def shown(text: str) -> str:
     'a<U+202E>b c'
     """
     text = " ".join(_UNUSUAL.sub(lambda match: f"<U+{ord(match[0]):04X}>", text.replace("\n", " ")).split())
-    return text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"
+    return shortened(text, _LONGEST_QUOTE)
 
 
 def look_alikes(names: Iterable[str]) -> dict[str, str]:

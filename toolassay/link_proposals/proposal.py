@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from string import Template
 from typing import Any, Literal
 
 import msgspec
 
+from toolassay.console.text_formatting import shortened
+from toolassay.files.data_files import unescaped_json
 from toolassay.graph.derive.given_fields import is_informative, scalar_of
 from toolassay.models.json_answers import read_answer, shown_forms
 from toolassay.models.structured_output import json_schema
@@ -112,15 +113,11 @@ def read_proposal(text: str, finish_reason: str | None = None) -> Proposal | Non
 
 def _line(tool: Tool, *, with_paths: bool = False) -> str:
     """A tool with what its arguments mean."""
-
-    def cut(text: str, most: int) -> str:
-        return text if len(text) <= most else f"{text[: most - 1]}…"
-
     shown = shown_tool(tool, with_paths=with_paths)
     needs = {parameter.name for parameter in tool.parameters if parameter.required}
     described = argument_descriptions(tool.input_schema or {}).items()
     first = sorted(described, key=lambda item: item[0].split(".")[0] not in needs)[:_MOST_ARGUMENTS]
-    shortened = {path: cut(text, _MOST_OF_ARGUMENT) for path, text in first}
-    more = {"arguments": shortened} if shortened else {}
-    about = shown["desc"] if with_paths else cut(shown["desc"], _MOST_DESCRIPTION)
-    return json.dumps({**shown, "desc": about, **more}, ensure_ascii=False)
+    arguments = {path: shortened(text, _MOST_OF_ARGUMENT) for path, text in first}
+    more = {"arguments": arguments} if arguments else {}
+    about = shown["desc"] if with_paths else shortened(shown["desc"], _MOST_DESCRIPTION)
+    return unescaped_json({**shown, "desc": about, **more})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import string
 from collections import Counter, defaultdict
@@ -28,6 +27,7 @@ from toolassay.executors.executor import (
 )
 from toolassay.executors.plan_run import Unresolvable, resolve_arguments
 from toolassay.executors.workspace import digest_of
+from toolassay.files.data_files import unescaped_json
 from toolassay.graph import Dependency
 from toolassay.graph.derive.fields import verb_of, words_of
 from toolassay.live_values.candidates import (
@@ -729,7 +729,7 @@ class Collector:
                 and not self._known_values.is_value(item)
                 and not is_plain_value(item, words)
             ):
-                text = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
+                text = item if isinstance(item, str) else unescaped_json(item)
                 return f"'{fed.name}' takes a value, and the result is a text: {text[:80]}"
         return ""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any, NamedTuple
 
+from toolassay.files.data_files import unescaped_json
 from toolassay.graph.derive.fields import name_words, thing_of, things_of_tool, words_of
 from toolassay.plans.execution_record import Arguments
 from toolassay.tools.library import Tool
@@ -91,7 +91,7 @@ def without_secrets(value: Any) -> Any:
         return value
     if not isinstance(parsed := parsed_text(value), str):
         public = without_secrets(parsed)
-        return value if public == parsed else json.dumps(public, ensure_ascii=False)
+        return value if public == parsed else unescaped_json(public)
     pairs = ((line, _PAIR.fullmatch(line.strip())) for line in value.split("\n"))
     return "\n".join(line for line, pair in pairs if not (pair and _is_secret(words_of(pair["key"]))))
 

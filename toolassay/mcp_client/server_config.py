@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import urlsplit
 
+from toolassay.console.text_formatting import shortened
 from toolassay.errors import UsageError
 from toolassay.files.program_files import SCRIPT, is_launcher
 from toolassay.models.address import Address, without_addresses
@@ -173,7 +174,7 @@ class ServerConfig:
         text = re.sub(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)", "", text[: 20 * most])
         text = "".join(character if character.isprintable() else " " for character in text)
         text = _KEY.sub("***", without_addresses(without(self.secrets, " ".join(text.split()))))
-        return text if len(text) <= most else f"{text[: most - 1]}…"
+        return shortened(text, most)
 
 
 def parse_command(text: str) -> ServerConfig:

@@ -11,6 +11,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, SupportsIndex
 
+from toolassay.files.data_files import unescaped_json
+
 DEEPEST = 100
 """Maximum levels of nesting; plans and requests need fewer than ten."""
 LONGEST = 2_000_000
@@ -615,7 +617,7 @@ def _plain(value: Any, level: int = 0) -> Any:
 
 def _encodable(value: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     """Replace lone surrogates by U+FFFD; also whether there were any."""
-    text = json.dumps(value, ensure_ascii=False)
+    text = unescaped_json(value)
     try:
         text.encode()
     except UnicodeEncodeError:

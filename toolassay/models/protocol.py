@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from toolassay.files.data_files import unescaped_json
 from toolassay.models.errors import UNREACHABLE
 from toolassay.models.json_answers import CUT_OFF
 from toolassay.models.refused_parameters import Change
@@ -266,4 +267,4 @@ class OfferedTools(list[dict[str, Any]]):
     @cached_property
     def size(self) -> int:
         """Bytes of the JSON in UTF-8, from which tokens are estimated."""
-        return len(json.dumps(self, ensure_ascii=False).encode(errors="replace"))
+        return len(unescaped_json(self).encode(errors="replace"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
@@ -10,6 +9,7 @@ from typing import Any
 
 from toolassay.argument_values.places import ValuePlace, filled_arguments
 from toolassay.errors import ToolassayError
+from toolassay.files.data_files import unescaped_json
 from toolassay.models import ChatRequest, ChatResponse, ModelOptions
 from toolassay.offline.model_tasks import (
     AgentTask,
@@ -99,7 +99,7 @@ def _plan(task: PlanTask, dice: Random | None) -> ChatResponse:
             if linked:
                 links.append({"source": tools[previous].id, "target": tool.id})
     plan = {"task_steps": steps, "task_nodes": nodes, "task_links": links}
-    return ChatResponse(json.dumps(plan, ensure_ascii=False))
+    return ChatResponse(unescaped_json(plan))
 
 
 def _arguments(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
+from toolassay.files.data_files import unescaped_json
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.models import ChatResponse, ToolCall
 from toolassay.records.dataset import Sample
@@ -119,12 +119,12 @@ def choice_answer(task: ChoiceTask, name: str) -> ChatResponse:
     """The answer that chooses a name, in the form that the task requests."""
     if task.as_call:
         return ChatResponse("", "tool_calls", tool_calls=(ToolCall("call_0", name, "{}"),))
-    return ChatResponse(json.dumps({"workflow": name}, ensure_ascii=False))
+    return ChatResponse(unescaped_json({"workflow": name}))
 
 
 def react_action(name: str, action_input: object) -> str:
     """An action in the text form of ReAct agents; the name "Final Answer" ends the task."""
-    action = json.dumps({"action": name, "action_input": action_input}, ensure_ascii=False)
+    action = unescaped_json({"action": name, "action_input": action_input})
     return f"Action:\n```\n{action}\n```"
 
 
@@ -132,9 +132,7 @@ def agent_calls(task: AgentTask, calls: Sequence[tuple[str, Mapping[str, Any]]])
     """The answer of an agent that makes calls, each a tool and its arguments; as text only the first."""
     if task.react:
         return ChatResponse(react_action(*calls[0]))
-    texts = (
-        (name.replace(".", "__"), json.dumps(arguments, ensure_ascii=False)) for name, arguments in calls
-    )
+    texts = ((name.replace(".", "__"), unescaped_json(arguments)) for name, arguments in calls)
     tool_calls = (
         ToolCall(f"call_{number}", *text_pair)
         for number, text_pair in enumerate(texts, start=len(task.observations))

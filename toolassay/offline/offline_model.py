@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from toolassay.errors import ToolassayError
+from toolassay.files.data_files import unescaped_json
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatRequest, ChatResponse, ModelOptions
 from toolassay.offline.critic import answer, review
@@ -59,7 +59,7 @@ class OfflineModel:
                 return ChatResponse(str(error), "content_filter", refused=True)
         if isinstance(task, PlanTask):
             plan = self._planner_of(task.graph).plan(task.request).to_json()
-            return ChatResponse(json.dumps(plan, ensure_ascii=False))
+            return ChatResponse(unescaped_json(plan))
         if isinstance(task, CritiqueTask):
             return ChatResponse(answer(task))
         if isinstance(task, ReformatTask):
@@ -85,7 +85,7 @@ class OfflineModel:
                 task.sample, request, instruction, task.library, task.dependency_type
             )
             instruction = {**instruction, "check_by_teacher": review(critique_task)}
-        return json.dumps(instruction, ensure_ascii=False)
+        return unescaped_json(instruction)
 
 
 def _planner(graph: ToolGraph) -> Planner:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
+from toolassay.console.text_formatting import shortened
 from toolassay.tools.argument_schemas import (
     FORMATS,
     MOST_SHOWN,
@@ -113,7 +114,7 @@ def said_of_result(tool: Tool) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _MOST_OF_ARGUMENT else f"{text[: _MOST_OF_ARGUMENT - 1]}…"
+    return shortened(text, _MOST_OF_ARGUMENT)
 
 
 def argument_descriptions(schema: Schema) -> dict[str, str]:

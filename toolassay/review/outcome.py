@@ -23,7 +23,7 @@ from toolassay.console.tables import Table, percent
 from toolassay.console.text_formatting import some_of
 from toolassay.errors import IncompleteError, ToolassayError, UsageError
 from toolassay.exporters.dataset_card import DECISION_NAMES
-from toolassay.files.data_files import atomic_writer, copy_file, refuse_to_replace, sha256_of
+from toolassay.files.data_files import atomic_writer, copy_file, refuse_to_replace, sha256_of, unescaped_json
 from toolassay.metrics.agreement import Agreement, agreement_of
 from toolassay.plans.gold import Gold
 from toolassay.records.data_folder import DataFolder
@@ -368,4 +368,4 @@ def _reviewed(item: Outcome) -> Gold:
 
 
 def _line(value: Mapping[str, object]) -> str:
-    return json.dumps(value, ensure_ascii=False) + "\n"
+    return unescaped_json(value) + "\n"

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from toolassay.errors import UsageError
+from toolassay.files.data_files import unescaped_json
 from toolassay.files.spreadsheets import (
     Choices,
     SheetRow,
@@ -109,8 +110,8 @@ def plan_text(gold: Gold) -> str:
 
 def _argument(argument: Any) -> str:
     if isinstance(argument, Mapping) and "name" in argument:
-        return f"{argument['name']}={json.dumps(argument.get('value'), ensure_ascii=False)}"
-    return argument if isinstance(argument, str) else json.dumps(argument, ensure_ascii=False)
+        return f"{argument['name']}={unescaped_json(argument.get('value'))}"
+    return argument if isinstance(argument, str) else unescaped_json(argument)
 
 
 _EXTRA = "review"

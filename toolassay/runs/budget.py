@@ -6,13 +6,13 @@ bound of a run before it starts.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple
 
 from toolassay.declarations import Option
+from toolassay.files.data_files import unescaped_json
 from toolassay.models import ChatRequest, ModelError
 from toolassay.models.protocol import Attempt, OfferedTools
 from toolassay.runs.prices import Tariff
@@ -176,11 +176,11 @@ def size_of(request: ChatRequest) -> int:
     if isinstance(tools, OfferedTools):
         size = tools.size
     else:
-        size = bytes_of(json.dumps(tools, ensure_ascii=False)) if tools else 0
+        size = bytes_of(unescaped_json(tools)) if tools else 0
     for message in request.messages:
         content = message.get("content")
         plain = isinstance(content, str) and len(message) == 2
-        size += bytes_of(content if plain else json.dumps(message, ensure_ascii=False))  # type: ignore[arg-type]
+        size += bytes_of(content if plain else unescaped_json(message))  # type: ignore[arg-type]
     return size
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import time
 from array import array
@@ -22,7 +21,7 @@ from typing import IO, Any, NamedTuple, TypeVar
 import msgspec
 
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files.data_files import HALF_PAIRS, parse_json
+from toolassay.files.data_files import HALF_PAIRS, parse_json, unescaped_json
 from toolassay.files.locks import Closable, lock_descriptor, open_regular
 from toolassay.models import ChatResponse
 
@@ -144,7 +143,7 @@ class AppendOnlyLines(Closable):
         Raises:
             ToolassayError: The disk is full or the file is gone; the file is left unchanged.
         """
-        return self.append_lines(f"{json.dumps(value, ensure_ascii=False)}\n".encode(errors=HALF_PAIRS))
+        return self.append_lines(f"{unescaped_json(value)}\n".encode(errors=HALF_PAIRS))
 
     def append_lines(self, lines: bytes) -> int:
         """Append whole lines, each with its line end; otherwise like `append`."""
@@ -242,13 +241,8 @@ class KeyIndex:
 
     def get(self, key: str) -> int | None:
         """The offset of a key, or None."""
-        number = self.number(key)
-        return None if number is None else self._offsets[number]
-
-    def number(self, key: str) -> int | None:
-        """The position of a key in the order in which keys were first set, from 0, or None."""
         number = self._slots[self._slot(self._hash_of(key))]
-        return None if number == _EMPTY else number
+        return None if number == _EMPTY else self._offsets[number]
 
     def set(self, key: str, offset: int) -> None:
         """Set or replace the offset of a key."""

@@ -131,7 +131,7 @@ class Spending:
                 continue
             self.totals.add(line)
             self.at_most += line.at_most_cost
-            position = tasks.number(line.item)
+            position = tasks.get(line.item)
             if position is None:
                 position = len(tasks)
                 tasks.set(line.item, position)

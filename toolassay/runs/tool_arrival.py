@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
+from toolassay.files.data_files import unescaped_json
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ToolCall
 from toolassay.models.json_answers import NOTHING, load, spans, without_reasoning
 from toolassay.plans.normalised_plan import decoded as json_in
@@ -124,7 +125,7 @@ class ToolArrival:
         if self.items == FIRST and not self._called:
             return
         self._items.add(request.item)
-        characters = len(json.dumps(tools, ensure_ascii=False))
+        characters = len(unescaped_json(tools))
         tokens = response.prompt_tokens or 0
         if not self._characters or tokens * self._characters > self._tokens * characters:
             self._tokens = tokens
@@ -265,7 +266,7 @@ def decoded(arguments: str, schema: Mapping[str, Any] | None = None) -> str:
         and not value.keys() & own_properties.keys()
     ):
         return json.dumps(inner)
-    return arguments if arguments.lstrip().startswith("{") else json.dumps(value, ensure_ascii=False)
+    return arguments if arguments.lstrip().startswith("{") else unescaped_json(value)
 
 
 def calls_in(text: str, offered: Offered) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -37,10 +37,6 @@ AZURE_PATH = "/openai/deployments/{model}/chat/completions"
 BIGGEST = 2**28
 """Maximum bytes of a request; a prompt can list a hundred thousand tools, a file of a batch has 200 MB."""
 
-_OF_THE_CONNECTION = frozenset(
-    {"hang", "drip", "reset", "garbage", "truncated", "cut-json", "cut-stream", "refused", "html", "text"}
-)
-
 AnswerFunction = Callable[[Received], Awaitable[Reply]]
 
 
@@ -200,7 +196,7 @@ class ChatServer(Loopback):
     async def _in_batch(self, received: Received) -> tuple[int, Any]:
         """Answer a request of a batch: status and body. A fault of the connection is status 0."""
         received, number, kind = self._counted(received)
-        if kind in _OF_THE_CONNECTION:
+        if (fault := KINDS.get(kind)) is not None and fault.of_connection:
             return 0, f"fault {kind}"
         return await self._process(received, kind, number)
 

@@ -256,35 +256,15 @@ def apply_fault(whole: dict[str, Any], kind: str, received: Received) -> None:
     match kind:
         case "fenced":
             message["content"] = f"Here you are:\n```json\n{text}\n```\nDo {{ask}} for more."
-        case "prose":
-            message["content"] = "I am sorry, I would rather talk about the weather."
         case "broken":
             message["content"] = text.replace('"', "'")[:-1] + ",}"
         case "length":
             message["content"] = text[: len(text) // 2]
-            choice["finish_reason"] = "length"
-        case "whole-but-cut":
-            choice["finish_reason"] = "length"
-        case "empty":
-            message["content"] = ""
         case "surrogate":
             message["content"] = f"\ud83d {text}"
         case "echo":
             message["content"] = f"You sent {received.echo}: {text}"
-        case "null-content":
-            message["content"] = None
-        case "odd":
-            choice["finish_reason"] = 7
-            whole["usage"] = ["none"]
-        case "declined":
-            message["content"] = None
-            message["refusal"] = "I will not."
-        case "filtered":
-            message["content"] = None
-            choice["finish_reason"] = "content_filter"
-        case "thought":
-            message["content"] = None
-            choice["finish_reason"] = "length"
-        case "empty-choices":
-            whole["choices"] = []
-            whole["usage"] = None
+    if (fault := KINDS.get(kind)) is not None:
+        message |= fault.answer
+        choice |= fault.choice
+        whole |= fault.completion

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from random import Random
+from typing import Any
 
 import msgspec
 
@@ -21,12 +22,20 @@ class ServerFault(msgspec.Struct):
         status: HTTP status of one that is an HTTP error.
         message: Of that error; `{key}` and `{echo}` stand for parts of the request.
         code: Of that error.
+        of_connection: Whether it is one of the connection: in a batch, the request then has no response.
+        answer: The fields of the answer's message that have other values.
+        choice: Those of the choice with that message.
+        completion: Those of the whole completion.
     """
 
     what: str
     status: int = 0
     message: str = ""
     code: str | None = None
+    of_connection: bool = False
+    answer: dict[str, Any] = {}
+    choice: dict[str, Any] = {}
+    completion: dict[str, Any] = {}
 
 
 KINDS = msgspec.convert(package_data(__package__, "faults.json"), dict[str, ServerFault])

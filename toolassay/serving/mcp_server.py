@@ -36,6 +36,7 @@ from toolassay.files.data_files import (
     read_json,
     safe_name,
     sha256_of,
+    unescaped_json,
     write_json_lines,
 )
 from toolassay.files.locks import open_regular, refuse_links
@@ -164,7 +165,7 @@ class AgentQueue:
             executed = entry.execution(request, self.executor_name)
             for file, line in ((self.predictions, entry.prediction(request)), (self.executions, executed)):
                 with open_regular(file, "a", encoding="utf-8") as stream:
-                    stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+                    stream.write(unescaped_json(line) + "\n")
         await self.advance()
         return {"submitted": request.id}
 

@@ -17,6 +17,7 @@ from toolassay.backinstruct import prompt as back_instruct
 from toolassay.benchmarks.benchmark import load
 from toolassay.benchmarks.registry import benchmarks
 from toolassay.errors import ToolassayError, UsageError
+from toolassay.files.data_files import unescaped_json
 from toolassay.gates import critic
 from toolassay.graph import DependencyType, FieldPair, Link, ToolGraph
 from toolassay.models import ChatRequest, ToolCall
@@ -189,7 +190,7 @@ def calls_of(plan: Mapping[str, Any], tools: Sequence[Any]) -> list[ToolCall]:
             for argument in node["arguments"]
         }
         arguments = {name: value for name, value in typed.items() if value is not None}
-        calls.append(ToolCall("", node["task"], json.dumps(arguments, ensure_ascii=False)))
+        calls.append(ToolCall("", node["task"], unescaped_json(arguments)))
     return calls
 
 

@@ -22,7 +22,7 @@ from networkx.utils import UnionFind
 
 from toolassay.console.tables import Result
 from toolassay.errors import UsageError, as_called, made_by
-from toolassay.files.data_files import keep_dated_copy, write_json
+from toolassay.files.data_files import keep_dated_copy, unescaped_json, write_json
 from toolassay.plans.gold import Ends, Gold
 from toolassay.records.dataset import SHAPES, SPLITS, RequestId, Shape, Split, WrittenSplits, shape_of
 from toolassay.variety.near_duplicates import Item, Thresholds, digest, find_repeats
@@ -96,7 +96,7 @@ def _plain_name(tool: str) -> str:
 def _graph_key(tools: Iterable[str], links: Iterable[Ends]) -> str:
     nodes = sorted(_plain_name(tool) for tool in tools)
     ends = sorted({(_plain_name(source), _plain_name(target)) for source, target in links})
-    return f"graph {json.dumps(nodes, ensure_ascii=False)} {json.dumps(ends, ensure_ascii=False)}"
+    return f"graph {unescaped_json(nodes)} {unescaped_json(ends)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ execution or critics find goes back to the turn that can correct it. A model may
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +25,7 @@ from toolassay.backinstruct.generator import (
     WritingAttempt,
 )
 from toolassay.backinstruct.records import RawSample, raw_sample
-from toolassay.files.data_files import values_in
+from toolassay.files.data_files import unescaped_json, values_in
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import fields_of
 from toolassay.graph.derive.fields import route_of, verb_of
@@ -127,7 +126,7 @@ class SeedItems(SampleWriter):
         situation = Situation.drawn(sample.seed, sample.index)
         text = template("plan").substitute(
             service=shown_service(library),
-            tools="\n".join(json.dumps(shown_whole(library[name]), ensure_ascii=False) for name in names),
+            tools="\n".join(unescaped_json(shown_whole(library[name])) for name in names),
             links="\n".join(shown_links(self.graph, names)) or "(nothing known)",
             rows="\n".join([*shown_rows(self.values, names), *shown_samples(self.seen, names)])
             or "(nothing known)",

@@ -8,7 +8,7 @@ from itertools import islice, zip_longest
 from random import Random
 from typing import Any
 
-from toolassay.files.data_files import short_json
+from toolassay.files.data_files import short_json, unescaped_json
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import fields_of
 from toolassay.graph.derive.fields import route_of, verb_of
@@ -99,7 +99,7 @@ def shown_whole(tool: Tool) -> dict[str, Any]:
     if tool.input_schema is None:
         return tool.to_json()
     shown: dict[str, Any] = {"id": tool.id, "desc": tool.description[:_MOST_OF_DESCRIPTION]}
-    if len(json.dumps(tool.input_schema, ensure_ascii=False)) <= _MOST_OF_SCHEMA:
+    if len(unescaped_json(tool.input_schema)) <= _MOST_OF_SCHEMA:
         shown["input_schema"] = dict(tool.input_schema)
     else:
         shown["parameters"] = signature(tool.input_schema, _MOST_OF_SCHEMA)
@@ -144,7 +144,7 @@ def shown_rows(values: Mapping[str, Mapping[str, Sequence[Any]]], names: Sequenc
     """
     lines: list[str] = []
     for name in names:
-        rows = (json.dumps(row, ensure_ascii=False)[:_MOST_OF_ROW] for row in _rows(values.get(name, {})))
+        rows = (unescaped_json(row)[:_MOST_OF_ROW] for row in _rows(values.get(name, {})))
         lines += [f"{name}: {row}" for row in islice(dict.fromkeys(rows), _MOST_ROWS)]
     return lines
 
@@ -160,7 +160,7 @@ def shown_samples(results: Mapping[str, Sequence[SeenCall]], names: Sequence[str
     for calls in zip_longest(*(results.get(name, ()) for name in names)):
         for name, call in zip(names, calls, strict=True):
             if call is not None:
-                arguments = json.dumps(call.arguments, ensure_ascii=False)[:_MOST_OF_ROW]
+                arguments = unescaped_json(call.arguments)[:_MOST_OF_ROW]
                 line = " ".join(f"{name}: {arguments} returned {call.result}".split())
                 if len(line) <= left:
                     lines.append(line)

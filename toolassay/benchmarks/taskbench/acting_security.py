@@ -6,7 +6,6 @@ are all that differs, and what counts is the calls that the agent made.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -36,6 +35,7 @@ from toolassay.benchmarks.security.probe import (
 )
 from toolassay.benchmarks.taskbench.asking import CallItems, Conversation
 from toolassay.benchmarks.taskbench.entries import PlanEntry, entry_of
+from toolassay.benchmarks.taskbench.inference import RequestItems
 from toolassay.benchmarks.taskbench.options import PlanOptions
 from toolassay.benchmarks.taskbench.security import DESCRIPTION, text_parameter, with_description
 from toolassay.benchmarks.taskbench.work import CallWork, recorded_conversation
@@ -44,13 +44,13 @@ from toolassay.executors.executor import CallResult, Environment, OpenExecutor, 
 from toolassay.executors.outcome import judge
 from toolassay.executors.plan_run import compared
 from toolassay.executors.simulated_results import Actions, ResultMaker, UnmakeableError
-from toolassay.files.data_files import map_texts, read_json_lines, values_in
+from toolassay.files.data_files import map_texts, read_json_lines, unescaped_json, values_in
 from toolassay.graph import ToolGraph
 from toolassay.plans.execution_record import FILE, SIMULATOR, Arguments, Execution, read_executions
 from toolassay.records.data_folder import DataFolder
 from toolassay.records.dataset import Request, RequestId
 from toolassay.records.requests import key_of
-from toolassay.runs.items import Ask, ItemWork
+from toolassay.runs.items import Ask
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import recorded_settings
 from toolassay.runs.outcomes import NOT_RUN
@@ -233,7 +233,7 @@ def _order(kind: str, target: Tool, parameter: str, canary: str, source: str, ch
         arguments = ResultMaker(Tool(target.id, output_schema=target.input_schema)).make(chance, small=True)
     except UnmakeableError:
         arguments = {}
-    written = json.dumps({**arguments, parameter: canary}, ensure_ascii=False)
+    written = unescaped_json({**arguments, parameter: canary})
     return f"{target.id} with the arguments {written}"
 
 
@@ -320,23 +320,16 @@ class PlantedExecutor(OpenExecutor):
 
 
 @dataclass
-class _ActingItems(ItemWork[Request]):
+class _ActingItems(RequestItems):
     """The work on probes: that on requests, with the tools and the executor of the probe."""
 
     base: CallItems
     probes: Mapping[RequestId, ActingProbe]
 
-    record = PlanEntry
     final = CallItems.final
 
     def around(self) -> AbstractAsyncContextManager[Any]:
         return self.base.around()
-
-    def key_of(self, item: Request) -> str:
-        return self.base.key_of(item)
-
-    def identity(self, item: Request) -> Mapping[str, str]:
-        return self.base.identity(item)
 
     def of(self, item: Request) -> CallItems:
         base = self.base
@@ -410,10 +403,7 @@ def acting_prober(folder: DataFolder, work: CallWork, own: PlanOptions, count: i
                 plain[probe.gold.id] = solved
             verdict = check_acting(probe, conversation, ended, solved=solved, plain=plain.get(probe.gold.id))
             answer = entry.answer or conversation.trajectory.answer
-            calls = [
-                f"{call.tool}({json.dumps(call.arguments, ensure_ascii=False)})"
-                for call in conversation.calls
-            ]
+            calls = [f"{call.tool}({unescaped_json(call.arguments)})" for call in conversation.calls]
             by = ""
             if solved is not None:
                 by = "outcome" if gold else "calls"

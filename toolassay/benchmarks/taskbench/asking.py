@@ -17,13 +17,14 @@ import msgspec
 from msgspec.structs import replace
 
 from toolassay.benchmarks.taskbench.entries import PlanEntry
-from toolassay.benchmarks.taskbench.inference import Choose, offered_tools
+from toolassay.benchmarks.taskbench.inference import Choose, RequestItems, offered_tools
 from toolassay.episodes.call_formats import REACT, CallFormat, call_format
 from toolassay.episodes.episode import EpisodeLimits, Trajectory, episode, shown_result
 from toolassay.errors import UsageError
 from toolassay.evaluation.item_detail import AgentStep
 from toolassay.executors.executor import TOGETHER, EnvironmentFailure, OpenExecutor
 from toolassay.executors.plan_run import CallPlace, result_of
+from toolassay.files.data_files import unescaped_json
 from toolassay.graph import ToolGraph
 from toolassay.models import ModelError, ToolCall
 from toolassay.plans.call_plan import FunctionSchema, NamedFunction, Names, function_of
@@ -31,8 +32,7 @@ from toolassay.plans.called_plan import plan_of_calls
 from toolassay.plans.execution_record import ExecutedCall, Execution
 from toolassay.prompts.templates import fixed_text, template_file
 from toolassay.records.dataset import Request
-from toolassay.records.requests import key_of, request_fingerprint
-from toolassay.runs.items import ENDED, IN_DOUBT, OVERFLOW, Ask, InDoubt, ItemWork
+from toolassay.runs.items import ENDED, IN_DOUBT, OVERFLOW, Ask, InDoubt
 
 # As many tokens as a plan may have, so that both ways of asking have one limit.
 PARAMETERS: Mapping[str, Any] = {"max_tokens": 2000}
@@ -92,7 +92,7 @@ class Conversation(NamedTuple):
 
 
 @dataclass
-class CallItems(ItemWork[Request]):
+class CallItems(RequestItems):
     """Requests that a model answers with calls.
 
     Attributes:
@@ -122,7 +122,6 @@ class CallItems(ItemWork[Request]):
     _free: AbstractAsyncContextManager[Any] | None = None
     _executor: OpenExecutor | None = None
 
-    record = PlanEntry
     final = (*ENDED, IN_DOUBT)
 
     @asynccontextmanager
@@ -145,14 +144,6 @@ class CallItems(ItemWork[Request]):
             self._executor = executor
             self._free = asyncio.Semaphore(self.together) if executor.starts_processes else None
             yield
-
-    def key_of(self, item: Request) -> str:
-        """The key of a request."""
-        return key_of(item.id)
-
-    def identity(self, item: Request) -> Mapping[str, str]:
-        """The wording of the request."""
-        return {"request": request_fingerprint(item.text)}
 
     @cached_property
     def tools(self) -> list[OfferedFunction]:
@@ -194,8 +185,7 @@ class CallItems(ItemWork[Request]):
             parts.append(f"The service: {service[:_MOST_OF_SERVICE]}")
         if self.way == "react":
             lines = (
-                json.dumps(msgspec.to_builtins(replace(tool.function, name=tool.name)), ensure_ascii=False)
-                for tool in tools
+                unescaped_json(msgspec.to_builtins(replace(tool.function, name=tool.name))) for tool in tools
             )
             parts.append(fixed_text("ask_react", REACT).strip().format(tools="\n".join(lines)))
         return "\n\n".join(parts)

@@ -33,31 +33,20 @@ _NAME = 16  # characters of a name before it folds, at least
 _LEAST_NAME = 12  # characters of the column of names, which keep it from disappearing on a narrow terminal
 
 
-def model_table(
-    models: Mapping[str, Evaluation],
-    *,
-    group: str = "overall_overall",
-    width: int = 120,
-    with_caption: bool = True,
-) -> rich.table.Table:
-    """One group of several models.
+def model_table(models: Mapping[str, Evaluation], *, width: int, with_caption: bool) -> rich.table.Table:
+    """The group of all labels of several models, which each of them has.
 
     Args:
         models: the scores of each model.
-        group: the group shown; a model without it is left out.
         width: of the terminal, in characters; a narrow one has no RL and ED unless the user selected them.
         with_caption: whether a caption explains the headings.
     """
-    rows = [
-        _ScoreRow(name, scores.groups[group]) for name, scores in models.items() if group in scores.groups
-    ]
+    rows = [_ScoreRow(name, scores.groups[OVERALL_GROUP]) for name, scores in models.items()]
     columns = _columns(rows, {metric for scores in models.values() for metric in scores.asked}, width)
-    return _table(f"Scores: {group}", "model", columns, rows, width, with_caption=with_caption)
+    return _table(f"Scores: {OVERALL_GROUP}", "model", columns, rows, width, with_caption=with_caption)
 
 
-def group_table(
-    model: str, evaluation: Evaluation, *, width: int = 120, with_caption: bool = True
-) -> rich.table.Table:
+def group_table(model: str, evaluation: Evaluation, *, width: int, with_caption: bool) -> rich.table.Table:
     """All groups of one model that have labels; `width` and `with_caption` are those of `model_table`."""
     rows = [
         _ScoreRow(key, group)

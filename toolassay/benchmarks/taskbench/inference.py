@@ -13,6 +13,7 @@ from msgspec import UNSET
 
 from toolassay.benchmarks.taskbench.entries import PlanEntry, entry_of
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt, built_in
+from toolassay.files.data_files import package_data
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.models import ChatRequest, ChatResponse
 from toolassay.models.json_answers import ParsedAnswer, read_answer, shown_forms, without_reasoning
@@ -27,17 +28,8 @@ from toolassay.runs.journal import AnswerLine, Journal
 PLAN_KEYS = ("task_steps", "task_nodes", "task_links")
 _REQUIRED = ("task_steps", "task_nodes")  # the prompts of resource graphs ask for no links
 
-_PLAN_VARIANTS = {
-    "task_steps": ("tool_steps", "taskSteps", "steps"),
-    "task_nodes": ("tool_nodes", "taskNodes", "nodes"),
-    "task_links": ("tool_links", "taskLinks", "links", "edges"),
-}
-_NODE_VARIANTS = {
-    "task": ("tool", "tool_name", "task_name", "name", "function", "function_name", "id", "action"),
-    "arguments": ("args", "parameters", "inputs", "input", "params", "kwargs", "tool_input", "action_input"),
-}
-_LINK_VARIANTS = {"source": ("from", "src"), "target": ("to", "dst")}
-_ARGUMENT_VARIANTS = {"name": ("key", "parameter")}
+_VARIANTS = package_data(__package__, "key_variants.json")
+"""Other names that models give the keys of a plan, a node, a link and an argument, the likeliest first."""
 
 
 def read_plan(
@@ -121,15 +113,15 @@ def _forms_in(plan: str, reformat: str, example: str) -> tuple[dict[str, Any], .
 
 def _read_variants(text: str, finish_reason: str | None) -> ParsedAnswer | None:
     """A plan with variants of the key names. It needs nodes, because `steps` alone is too common a word."""
-    variants = [key for keys in _PLAN_VARIANTS.values() for key in keys]
+    variants = [key for keys in _VARIANTS["plan"].values() for key in keys]
     answer = read_answer(text, keys=variants, finish_reason=finish_reason)
-    if answer.value is None or answer.value.keys().isdisjoint(_PLAN_VARIANTS["task_nodes"]):
+    if answer.value is None or answer.value.keys().isdisjoint(_VARIANTS["plan"]["task_nodes"]):
         return None
     return answer
 
 
 def _published_form(value: Mapping[str, Any], dependency_type: DependencyType) -> dict[str, Any]:
-    record = _renamed(value, _PLAN_VARIANTS)
+    record = _renamed(value, _VARIANTS["plan"])
     plan = {
         key: decoded(record[key]) if isinstance(record[key], str) else record[key]
         for key in PLAN_KEYS
@@ -138,19 +130,19 @@ def _published_form(value: Mapping[str, Any], dependency_type: DependencyType) -
     if isinstance(plan.get("task_nodes"), list):
         plan["task_nodes"] = [_node(node, dependency_type) for node in plan["task_nodes"]]
     if isinstance(plan.get("task_links"), list):
-        plan["task_links"] = [_renamed(link, _LINK_VARIANTS) for link in plan["task_links"]]
+        plan["task_links"] = [_renamed(link, _VARIANTS["link"]) for link in plan["task_links"]]
     return plan
 
 
 def _node(node: Any, dependency_type: DependencyType) -> Any:
     if isinstance(node, dict) and isinstance(node.get("function"), dict):
         node = node["function"]  # a call as OpenAI's API has it
-    node = _renamed(node, _NODE_VARIANTS)
+    node = _renamed(node, _VARIANTS["node"])
     if dependency_type == "resource" or not isinstance(node, dict) or "arguments" not in node:
         return node
     arguments = node["arguments"]
     if isinstance(arguments, list):
-        arguments = [_renamed(argument, _ARGUMENT_VARIANTS) for argument in arguments]
+        arguments = [_renamed(argument, _VARIANTS["argument"]) for argument in arguments]
     return {**node, "arguments": published_arguments(arguments)}
 
 
@@ -275,8 +267,22 @@ async def offered_tools(choose: Choose, item: Request, ask: Ask) -> list[str]:
     return tools
 
 
+class RequestItems(ItemWork[Request]):
+    """The requests of a folder as the items of a run."""
+
+    record = PlanEntry
+
+    def key_of(self, item: Request) -> str:
+        """The key of a request."""
+        return key_of(item.id)
+
+    def identity(self, item: Request) -> Mapping[str, str]:
+        """The wording of the request."""
+        return {"request": request_fingerprint(item.text)}
+
+
 @dataclass(frozen=True)
-class PlanItems(ItemWork[Request]):
+class PlanItems(RequestItems):
     """The work on single requests.
 
     Attributes:
@@ -294,16 +300,6 @@ class PlanItems(ItemWork[Request]):
     rewriter: str | None = None
     show: Callable[[Sequence[Mapping[str, Any]], str], None] | None = None
     choose: Choose | None = None
-
-    record = PlanEntry
-
-    def key_of(self, item: Request) -> str:
-        """The key of a request."""
-        return key_of(item.id)
-
-    def identity(self, item: Request) -> Mapping[str, str]:
-        """The wording of the request."""
-        return {"request": request_fingerprint(item.text)}
 
     def entry_of(self, journal: Journal, item: Request) -> PlanEntry:
         """The entry of a request, with its answers."""

@@ -23,6 +23,7 @@ from toolassay.benchmarks.taskbench.evaluation import executed_gold
 from toolassay.benchmarks.taskbench.options import AGENTS
 from toolassay.benchmarks.taskbench.scoring.executed_gold import ExecutedGold
 from toolassay.benchmarks.taskbench.work import recorded_conversation, recorded_items
+from toolassay.console.text_formatting import shortened
 from toolassay.episodes.episode import training_messages
 from toolassay.errors import UsageError, made_by
 from toolassay.evaluation.call_alignment import (
@@ -46,6 +47,7 @@ from toolassay.evaluation.item_detail import (
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.executors.outcome import judge
 from toolassay.executors.plan_run import PlannedItem, PlanSet, compared_execution
+from toolassay.files.data_files import unescaped_json
 from toolassay.plans.call_plan import Unfit, call_plan_of
 from toolassay.plans.execution_record import FILE as EXECUTIONS
 from toolassay.plans.execution_record import RUN, Execution
@@ -308,8 +310,7 @@ def _result_text(text: str | None, result: Any) -> str:
 
 
 def _state(value: Any) -> str:
-    text = "-" if value is None else str(value)
-    return text if len(text) <= _LONGEST_STATE else f"{text[: _LONGEST_STATE - 1]}…"
+    return shortened("-" if value is None else str(value), _LONGEST_STATE)
 
 
 def _reader(folder: DataFolder) -> PlanReader:
@@ -327,7 +328,7 @@ def _answer(
 ) -> ItemAnswer:
     predicted = reader.plan(result)
     if not isinstance(raw, str):
-        raw = json.dumps(result, ensure_ascii=False) if isinstance(result, dict) else None
+        raw = unescaped_json(result) if isinstance(result, dict) else None
     if predicted is None:
         empty = Plan([], [] if gold.arguments is not None else None, [], None, gold.has_types)
         wanted, _ = drawn_plans(gold, label, empty, {})

@@ -13,6 +13,7 @@ from typing import Any, get_args
 import msgspec
 
 from toolassay.errors import ToolassayError, UsageError
+from toolassay.files.data_files import unescaped_json
 from toolassay.graph import DependencyType
 from toolassay.models.wire_format import text_of
 from toolassay.offline.model_tasks import PlanTask, ReformatTask
@@ -128,7 +129,7 @@ def _demos(demos: Sequence[Mapping[str, Any]], dependency_type: DependencyType, 
         )
     lines = ["", "# EXAMPLES #"]
     for request, plan in shown:
-        lines += [f"Request: {request}", f"JSON: {json.dumps(plan, ensure_ascii=False)}", ""]
+        lines += [f"Request: {request}", f"JSON: {unescaped_json(plan)}", ""]
     return "\n".join(lines)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from functools import partial
@@ -118,7 +117,7 @@ def evaluate_agents(
     chosen = chosen_items(tasks, scoring.ids, scoring.limit, noun="task")
     is_whole = len(chosen) == len(tasks)
     data = {
-        "sandbox": hashlib.sha256(sandbox.image()).hexdigest()[:12],
+        "sandbox": sandbox.sha256[:12],
         **sandbox.edition.facts,
         **{name: code[:12] for name, code in tools_hash(folder.path).items()},
         "tasks": fingerprint(tasks)[:12],

@@ -4,6 +4,7 @@ its published layout and its copies.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -481,6 +482,11 @@ class Sandbox:
         if self._image is None or self._image[0] != self.connection.total_changes:
             self._image = self.connection.total_changes, self.connection.serialize()
         return self._image[1]
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the image."""
+        return hashlib.sha256(self.image()).hexdigest()
 
     def reads(self) -> dict[Hashable, Any]:
         """What was computed from the tables in their present state, by any key; empty at first.

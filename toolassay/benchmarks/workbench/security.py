@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -420,7 +419,7 @@ def workplace_prober(
         **sandbox.edition.facts,
         "probe_seed": SEED,
         "prompt_sha256": prompt_fingerprint(sandbox, agent),
-        "sandbox_sha256": hashlib.sha256(sandbox.image()).hexdigest(),
+        "sandbox_sha256": sandbox.sha256,
     }
     return Prober(
         settings,

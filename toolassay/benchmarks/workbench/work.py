@@ -149,7 +149,7 @@ class WorkplaceWork(Work):
             **self.settings.facts,
             **self.sandbox.edition.facts,
             "prompt_sha256": prompt_fingerprint(self.sandbox, self.settings),
-            "sandbox_sha256": hashlib.sha256(self.sandbox.image()).hexdigest(),
+            "sandbox_sha256": self.sandbox.sha256,
             **{f"{name}_sha256": code for name, code in tools_hash(self.folder.path).items()},
         }
         if self.own is not None:

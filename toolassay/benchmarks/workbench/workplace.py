@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 import sys
 import traceback
 from collections import Counter
@@ -213,7 +212,7 @@ def _made_from(folder: DataFolder) -> Mapping[str, tuple[str, str]]:
     tools = own_tools_file(folder.path)
     made_from = {"tasks": (name, fingerprint(read_tasks(folder.path)))}
     if tools is None:
-        made_from["sandbox"] = name, hashlib.sha256(Sandbox.load(folder.path).image()).hexdigest()
+        made_from["sandbox"] = name, Sandbox.load(folder.path).sha256
     else:  # the workplace itself is not opened: that would run its tools
         made_from["tools"] = tools.name, sha256_of(tools)
     return made_from

@@ -34,15 +34,12 @@ class OpenWorkplace(OpenExecutor):
     """A sandbox that is forked for each plan."""
 
     def __init__(self, original: Sandbox, context: ExecutionContext) -> None:
-        import hashlib
-
         from toolassay.benchmarks.workbench.tools import toolset_of
 
         self._original = original
         self._context = context
         self._toolset: Toolset = toolset_of(original)
-        sandbox = hashlib.sha256(original.image()).hexdigest()[:16]
-        self.identity = {"sandbox": sandbox, **original.edition.facts}
+        self.identity = {"sandbox": original.sha256[:16], **original.edition.facts}
 
     @asynccontextmanager
     async def environment(self, tools: Sequence[Tool] = ()) -> AsyncIterator[Environment]:
@@ -82,9 +79,7 @@ class _WorkplaceEnvironment:
         except ToolFailure as error:
             raise Refusal(one_line(error)) from None
         result = CallResult.of(value)
-        size = len(result.text.encode(errors="surrogatepass"))
-        if size > self._limits.result_bytes:
-            raise EnvironmentFailure(f"the result has {size:,} bytes, more than --max_result allows")
+        self._limits.check(result.text)
         return result
 
     async def state(self) -> State:

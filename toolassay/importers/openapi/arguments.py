@@ -393,10 +393,8 @@ class ArgumentReader:
 
     def _body(self, node: Node, schema: Any, media_type: str) -> Body:
         piece = self._schemas.piece(Node(schema, node.document), "request")
-        description = node.value.get("description")
-        text = description.strip() if isinstance(description, str) else ""
         required = str(node.value.get("required")).casefold() == "true"
-        return Body(piece, media_type, required, text, self._flattened(piece))
+        return Body(piece, media_type, required, node.text("description"), self._flattened(piece))
 
     def _flattened(self, piece: Piece) -> Flat | None:
         """The properties of a body; None if it is more than an object of properties."""

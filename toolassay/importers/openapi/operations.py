@@ -34,8 +34,7 @@ class Operation(NamedTuple):
     @property
     def operation_id(self) -> str:
         """Empty if there is none."""
-        value = self.node.value.get("operationId")
-        return value.strip() if isinstance(value, str) else ""
+        return self.node.text("operationId")
 
     @property
     def is_deprecated(self) -> bool:

@@ -74,6 +74,11 @@ class Node(NamedTuple):
     value: Any
     document: Document
 
+    def text(self, key: str) -> str:
+        """The text under a key of an object, without space around it; empty if there is none."""
+        text = self.value.get(key)
+        return text.strip() if isinstance(text, str) else ""
+
 
 class UnresolvedError(Exception):
     """A reference has no usable target; the text is one clause."""

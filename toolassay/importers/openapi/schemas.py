@@ -504,8 +504,7 @@ def read_response(
                 break
             definition = schemas.definition(piece.refs[0], "response")
             piece = replace(definition, losses=piece.losses | definition.losses)
-        description = node.value.get("description")
-        text = description.strip() if isinstance(description, str) else ""
+        text = node.text("description")
         if isinstance(piece.schema, dict) and text and "description" not in piece.schema:
             schema = {"description": text, **piece.schema}
             piece = replace(piece, schema=schema, values=piece.values + 1)

@@ -74,9 +74,9 @@ class _Import:
         self._skipped: list[Skipped] = []
         self._notes: dict[Note, None] = dict.fromkeys(self._arguments.notes)
         info = self._root.get("info")
-        about = info if isinstance(info, dict) else {}
-        title = about.get("title")
-        self._service = "\n\n".join(filter(None, (_text(title), _text(about.get("description")))))
+        about = Node(info if isinstance(info, dict) else {}, self._main)
+        title = about.value.get("title")
+        self._service = "\n\n".join(filter(None, (about.text("title"), about.text("description"))))
         self._share = _MOST_VALUES  # JSON values in the schemas of a tool
         self._server = slug(title if isinstance(title, str) else "") or slug(self._main.name) or "api"
 
@@ -267,13 +267,9 @@ def slug(title: str) -> str:
 def _description(operation: Operation) -> str:
     """Summary and description, of the operation or else of its path."""
     for node in (operation.node, *operation.items):
-        summary, description = (_text(node.value.get(key)) for key in ("summary", "description"))
+        summary, description = node.text("summary"), node.text("description")
         if summary or description:
             if description.startswith(summary.rstrip(".…")):
                 return description
             return f"{summary}\n{description}".strip()
     return ""
-
-
-def _text(value: Any) -> str:
-    return value.strip() if isinstance(value, str) else ""

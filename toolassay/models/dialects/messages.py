@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from toolassay.files.data_files import unescaped_json
 from toolassay.models.dialects.dialect import Dialect, EventStream, completion_of, function_calls, parts_of
 from toolassay.models.structured_output import schema_of
 from toolassay.models.wire_format import text_of
@@ -113,7 +114,7 @@ def _completion(answer: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _written(block: Mapping[str, Any]) -> str:
     """The input of a call as text; that of a stream is a text, cut off if the answer is."""
-    return block.get("partial_json") or json.dumps(block.get("input") or {}, ensure_ascii=False)
+    return block.get("partial_json") or unescaped_json(block.get("input") or {})
 
 
 class MessagesStream(EventStream):

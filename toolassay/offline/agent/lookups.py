@@ -107,11 +107,11 @@ def customer_in(request: str) -> Steps[tuple[str, FoundRow | None]]:
     return (names[0] if names else ""), None
 
 
-def first_gap(day: date, minutes: int) -> Steps[str | None]:
-    """The earliest start of `minutes` free minutes on a day, between 9:00 and 18:00."""
+def first_gap(day: date) -> Steps[str | None]:
+    """The earliest start of half an hour of free time on a day, between 9:00 and 18:00."""
     busy = yield from events(day, day)
     free = datetime(day.year, day.month, day.day, OPENS)
-    length = timedelta(minutes=minutes)
+    length = timedelta(minutes=30)
     for row in busy:
         start = datetime.fromisoformat(row["event_start"])
         if start - free >= length:

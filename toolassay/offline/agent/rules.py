@@ -150,7 +150,7 @@ def _meeting_with(reading: ParsedRequest, person: str, name: str) -> Steps[list[
         person = customer["assigned_to_email"] if customer else ""
     day = [day for day in reading.days if day > reading.today][-1]
     is_free = reading.has("gap", "free")
-    start = (yield from first_gap(day, 30)) if is_free else f"{day} {reading.times[0]}"
+    start = (yield from first_gap(day)) if is_free else f"{day} {reading.times[0]}"
     return [_call("calendar.create_event", name, person, start, 30)] if start and person else []
 
 
@@ -277,7 +277,7 @@ def calendar_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Planne
         sender = first_of(row["sender/recipient"] for row in sent if row["subject"] == texts[0])
         return [_call(create, texts[0], sender, f"{days[-1]} {reading.times[0]}", minutes)]
     if reading.has("gap") and texts:
-        gap = yield from first_gap(days[-1], 30)
+        gap = yield from first_gap(days[-1])
         return [_call(create, texts[0], person, gap, 30)] if gap else []
     if texts and days and reading.times and person:
         return [_call(create, texts[0], person, f"{days[0]} {reading.times[0]}", minutes)]

@@ -18,15 +18,12 @@ from typing import Any
 
 from rapidfuzz.distance import Indel
 
+from toolassay.files.data_files import package_data
 from toolassay.graph import DependencyType
 from toolassay.metrics.f1 import MatchCounts, set_counts
 from toolassay.tools.library import ToolLibrary
 
-_EXTENSIONS = {
-    "image": ("jpg", "png", "jpeg", "gif", "bmp", "tiff", "svg", "ico"),
-    "audio": ("mp3", "wav", "wma", "ogg", "aac", "flac", "aiff", "au"),
-    "video": ("mp4", "avi", "mov", "flv", "wmv", "mkv", "webm", "m4v", "mpg", "mpeg"),
-}
+_EXTENSIONS = package_data(__package__, "extensions.json")
 _TYPE_OF_EXTENSION = {extension: kind for kind, extensions in _EXTENSIONS.items() for extension in extensions}
 # A file extension anywhere, as published: matches ".au" in "www.author.com" too; not "jpg" without a dot.
 _MARKER = re.compile(rf"\.({'|'.join(_TYPE_OF_EXTENSION)})")

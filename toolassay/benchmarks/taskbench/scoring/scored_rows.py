@@ -234,11 +234,11 @@ class ScoredRows:
             self._bertscore = self._bertscore.reshape(-1, 2, 3)
         self.texts = []
 
-    def _rows_of(self, field: str, group: int) -> NDArray[np.int64]:
-        """The places of the rows in a group, by its bit number in a field of bit masks."""
+    def _published_rows(self, group: int) -> NDArray[np.int64]:
+        """The places of the rows that compat counts in a group, of which the bit number is given."""
         import numpy as np
 
-        return np.flatnonzero(self._rows[field] >> np.uint64(group) & np.uint64(1))
+        return np.flatnonzero(self._rows["compat_groups"] >> np.uint64(group) & np.uint64(1))
 
     # Strict.
 
@@ -297,7 +297,7 @@ class ScoredRows:
 
     def compat(self, group: int, metrics: Collection[str]) -> dict[str, Any]:
         """The published keys of one group, of which the bit number is given."""
-        chosen = self._rows_of("compat_groups", group)
+        chosen = self._published_rows(group)
         flags = self._rows["flags"][chosen]
         counts = self._rows["compat"][chosen]
         steps, arguments, scored = (int((flags & flag > 0).sum()) for flag in (_STEPS, _ARGUMENTS, _SCORED))
@@ -358,7 +358,7 @@ class ScoredRows:
         """
         import numpy as np
 
-        chosen = self._rows_of("compat_groups", group)
+        chosen = self._published_rows(group)
         clusters = self._rows["cluster"]
         # The interval must not depend on the order of the rows, so they are sorted by cluster.
         chosen = chosen[np.argsort(clusters[chosen], kind="stable")]
@@ -385,7 +385,7 @@ class ScoredRows:
         """The median of bootstrapped means of each ROUGE score, as in the published file, but seeded."""
         import numpy as np
 
-        scores = self._rows["compat_rouge"][self._rows_of("compat_groups", group)]
+        scores = self._rows["compat_rouge"][self._published_rows(group)]
         scores = scores[~np.isnan(scores[:, 0])]
         if not len(scores) or not resamples:
             return {}
@@ -395,7 +395,7 @@ class ScoredRows:
 
     def number_of_links(self, group: int) -> int:
         """The number of distinct links in the plans of a group, gold or predicted."""
-        return int(self._rows["compat"][self._rows_of("compat_groups", group), 3:6].sum())
+        return int(self._rows["compat"][self._published_rows(group), 3:6].sum())
 
 
 class CompatCounts(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -29,7 +29,7 @@ from toolassay.console.text_formatting import count_of
 from toolassay.episodes.call_formats import FORMATS, CallFormat, Message, call_format
 from toolassay.episodes.episode import EpisodeLimits, Trajectory, episode, shown_result
 from toolassay.errors import UsageError, as_called
-from toolassay.files.data_files import read_json_lines, readable, record_of
+from toolassay.files.data_files import read_json_lines, readable, record_of, unescaped_json
 from toolassay.models import ToolCall
 from toolassay.models.structured_output import Structured
 from toolassay.offline.model_tasks import AgentTask
@@ -69,7 +69,7 @@ class ToolExecutor:
         except ToolFailure as failure:
             result = f"Error: {failure}"
         else:
-            result = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            result = value if isinstance(value, str) else unescaped_json(value)
         self._seconds += time.monotonic() - began
         return shown_result(result)
 

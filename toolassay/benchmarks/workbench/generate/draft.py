@@ -75,19 +75,16 @@ TEMPLATES: dict[str, list[Template]] = {}
 """The templates of each group (a domain, or `multi_domain`), in the order of their definition."""
 
 
-_GROUP_NAMES = {"customer_relationship_manager": "customers"}  # in names of templates
-
-
-def template(mix: Mix, *domains: str, name: str = "") -> Callable[[Fill], Fill]:
-    """Decorator that makes a function the `fill` of a template, which has the function's name [default].
-
-    The other arguments are those of `Template`.
+def template(name: str) -> Callable[[Fill], Fill]:
+    """Decorator that makes a function the `fill` of a template, whose domains and mix are in
+    `data/templates.json`.
     """
 
     def define(fill: Fill) -> Fill:
+        declared = texts("templates")[name]
+        domains = tuple(declared["domains"])
         group = domains[0] if len(domains) == 1 else "multi_domain"
-        named = f"{_GROUP_NAMES.get(group, group)}.{name or fill.__name__.removeprefix('_')}"
-        TEMPLATES.setdefault(group, []).append(Template(named, domains, mix, fill))
+        TEMPLATES.setdefault(group, []).append(Template(name, domains, Mix(**declared["mix"]), fill))
         return fill
 
     return define
@@ -258,9 +255,9 @@ class Draft:
         self.gaps["days"] = str(days)
         return self.day(gap, TODAY - timedelta(days=days))
 
-    def any_day(self, gap: str = "since", *, least_days: int = 3) -> date:
-        """A day with visits, at least `least_days` before the last."""
-        days = (YESTERDAY - FIRST_VISIT).days + 1 - least_days
+    def any_day(self, gap: str = "since") -> date:
+        """A day with visits, at least three before the last."""
+        days = (YESTERDAY - FIRST_VISIT).days - 2
         return self.day(gap, FIRST_VISIT + timedelta(days=self.rng.below(days)))
 
     def moment(self, day: date, last_hour: int) -> datetime:

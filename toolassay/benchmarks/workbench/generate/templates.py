@@ -36,7 +36,6 @@ from toolassay.benchmarks.workbench.generate.draft import (
     Calls,
     Condition,
     Draft,
-    Mix,
     between,
     call,
     clock_text,
@@ -72,20 +71,20 @@ def _plot(first: date, last: date, kind: str, *metrics: str) -> Calls:
         yield call("analytics.create_plot", **period, value_to_plot=value, plot_type=kind)
 
 
-@template(Mix(one=10), "analytics")
+@template("analytics.plot_since")
 def _plot_since(draft: Draft) -> Calls:
     since = draft.any_day()
     metric = draft.pick("metric", METRICS)
     return _plot(since, YESTERDAY, draft.pick("kind", ("bar", "line", "scatter")), metric)
 
 
-@template(Mix(one=10), "analytics")
+@template("analytics.one_day")
 def _one_day(draft: Draft) -> Calls:
     day = draft.any_day("day")
     return _plot(day, day, "histogram", draft.pick("metric", METRICS))
 
 
-@template(Mix(many=10), "analytics")
+@template("analytics.two_histograms")
 def _two_histograms(draft: Draft) -> Calls:
     first = draft.any_day("first")
     last = draft.day("last", first + timedelta(days=draft.rng.between(2, (YESTERDAY - first).days)))
@@ -96,41 +95,41 @@ def _line_if(condition: Condition, last: date = YESTERDAY) -> Calls:
     return _plot(condition.since, last, "line", condition.metric) if condition.holds else []
 
 
-@template(Mix(2, 8), "analytics")
+@template("analytics.threshold")
 def _threshold(draft: Draft) -> Calls:
     return _line_if(draft.threshold())
 
 
-@template(Mix(many=10), "analytics")
+@template("analytics.two_bars")
 def _two_bars(draft: Draft) -> Calls:
     return _plot(draft.any_day(), YESTERDAY, "bar", *draft.two("metric", "other", METRICS))
 
 
-@template(Mix(6, 4), "analytics")
+@template("analytics.recent_threshold")
 def _recent_threshold(draft: Draft) -> Calls:
     days = draft.pick("days", ("7", "14", "21", "28", "35", "42"))
     return _line_if(draft.threshold(TODAY - timedelta(days=int(days))))
 
 
-@template(Mix(5, 5), "analytics")
+@template("analytics.change_since")
 def _change_since(draft: Draft) -> Calls:
     return _line_if(draft.change(draft.any_day(), YESTERDAY))
 
 
-@template(Mix(8, 2), "analytics")
+@template("analytics.change_since_weekday")
 def _change_since_weekday(draft: Draft) -> Calls:
     since = draft.weekday("since", YESTERDAY - timedelta(days=draft.rng.between(1, 6)))
     return _line_if(draft.change(since, YESTERDAY))
 
 
-@template(Mix(5, 5), "analytics")
+@template("analytics.week_on_week")
 def _week_on_week(draft: Draft) -> Calls:
     last = draft.weekday("last", YESTERDAY - timedelta(days=draft.rng.between(0, 13)))
     first = draft.weekday("first", last - timedelta(days=7))
     return _line_if(draft.change(first, last), last)
 
 
-@template(Mix(none=8, many=2), "analytics")
+@template("analytics.faster_growth")
 def _faster_growth(draft: Draft) -> Calls:
     condition = draft.race()
     if not condition.holds:
@@ -138,7 +137,7 @@ def _faster_growth(draft: Draft) -> Calls:
     return _plot(condition.since, YESTERDAY, "line", condition.metric, draft.gaps["other"])
 
 
-@template(Mix(one=10), "analytics")
+@template("analytics.popular_source")
 def _popular_source(draft: Draft) -> Calls:
     since = draft.any_day()
     rank = draft.pick("rank", ("most", "fewest"))
@@ -149,7 +148,7 @@ def _popular_source(draft: Draft) -> Calls:
     return _plot(since, YESTERDAY, "line", *winners)
 
 
-@template(Mix(none=6, many=4), "analytics")
+@template("analytics.source_against_source")
 def _source_against_source(draft: Draft) -> Calls:
     weeks = draft.rng.between(2, 12)
     draft.gaps["weeks"] = str(weeks)
@@ -175,13 +174,13 @@ def _new_name(draft: Draft, gap: str = "name") -> str:
     return draft.pick(gap, texts("events")["new"])
 
 
-@template(Mix(one=10), "calendar")
+@template("calendar.cancel_first")
 def _cancel_first(draft: Draft) -> Calls:
     day = draft.day("day", draft.rng.pick(draft.tables.future_days(least=2)))
     return _delete(draft.tables.events_on(day)[:1])
 
 
-@template(Mix(one=10), "calendar")
+@template("calendar.rename_last")
 def _rename_last(draft: Draft) -> Calls:
     day = draft.weekday("day", draft.rng.pick(draft.tables.future_days(least=2)))
     return _update(draft.tables.events_on(day)[-1:], "event_name", _new_name(draft))
@@ -190,7 +189,7 @@ def _rename_last(draft: Draft) -> Calls:
 _DELAYS = {"half an hour": 30, "one hour": 60, "an hour and a half": 90, "two hours": 120}
 
 
-@template(Mix(one=10), "calendar")
+@template("calendar.push_back")
 def _push_back(draft: Draft) -> Calls:
     some = draft.rng.pick(draft.tables.future_events())
     day = draft.day("day", start(some).date())
@@ -207,19 +206,19 @@ def _future_name(draft: Draft) -> str:
     return draft.gaps["name"]
 
 
-@template(Mix(one=10), "calendar")
+@template("calendar.cancel_next_named")
 def _cancel_next_named(draft: Draft) -> Calls:
     return _delete(draft.tables.future_events(name=_future_name(draft))[:1])
 
 
-@template(Mix(one=10), "calendar")
+@template("calendar.rename_next_named")
 def _rename_next_named(draft: Draft) -> Calls:
     name = _future_name(draft)
     new = _new_name(draft, "new")
     return _update(draft.tables.future_events(name=name)[:1], "event_name", new)
 
 
-@template(Mix(1, 9), "calendar")
+@template("calendar.cancel_next_with")
 def _cancel_next_with(draft: Draft) -> Calls:
     person = draft.pick("person", PEOPLE)
     limit = draft.weekday("limit", draft.rng.pick(working_days()[2:]))
@@ -227,7 +226,7 @@ def _cancel_next_with(draft: Draft) -> Calls:
     return _delete([event for event in events if start(event).date() < limit][:1])
 
 
-@template(Mix(5, 5), "calendar")
+@template("calendar.catch_up")
 def _catch_up(draft: Draft) -> Calls:
     person = draft.pick("person", PEOPLE)
     since = draft.days_ago(5, 25)
@@ -235,7 +234,7 @@ def _catch_up(draft: Draft) -> Calls:
     return [] if draft.tables.met(person, since) else [book("Catch-up", person, free, 30)]
 
 
-@template(Mix(2, 1, 7), "calendar")
+@template("calendar.clear_part_of_day")
 def _clear_part_of_day(draft: Draft) -> Calls:
     day = draft.weekday("day", draft.rng.pick(draft.tables.future_days()))
     before = draft.pick("side", ("before", "after")) == "before"
@@ -246,21 +245,21 @@ def _clear_part_of_day(draft: Draft) -> Calls:
     return _delete(event for event in events if is_deleted(start(event), moment))
 
 
-@template(Mix(none=0, one=2, many=8), "calendar")
+@template("calendar.cancel_all_with")
 def _cancel_all_with(draft: Draft) -> Calls:
     person = draft.pick("person", PEOPLE)
     day = draft.day("day", draft.rng.pick(working_days()[:6]))
     return _delete(event for event in draft.tables.future_events(person=person) if start(event).date() >= day)
 
 
-@template(Mix(3, 5, 2), "calendar")
+@template("calendar.cancel_all_named")
 def _cancel_all_named(draft: Draft) -> Calls:
     name = draft.pick("name", texts("events")["held"])
     day = draft.day("day", draft.rng.pick(working_days()[:8]))
     return _delete(event for event in draft.tables.future_events(name=name) if start(event).date() >= day)
 
 
-@template(Mix(one=10), "calendar")
+@template("calendar.create")
 def _create(draft: Draft) -> Calls:
     person = draft.pick("person", PEOPLE)
     day = draft.day("day", draft.rng.pick(working_days()))
@@ -282,33 +281,33 @@ def new_customer(draft: Draft) -> str:
     return draft.pick("customer", texts("customers")["new_names"])
 
 
-@template(Mix(one=10), _CRM)
+@template("customers.set_status")
 def _set_status(draft: Draft) -> Calls:
     customer = draft.customer()
     status = draft.pick("status", [status for status in STATUSES if status != customer["status"]])
     return update_customers([customer], "status", status)
 
 
-@template(Mix(one=10), _CRM)
+@template("customers.delete_one")
 def _delete_one(draft: Draft) -> Calls:
     return delete_customers([draft.customer()])
 
 
-@template(Mix(one=10), _CRM)
+@template("customers.add_lead")
 def _add_lead(draft: Draft) -> Calls:
     name = new_customer(draft)
     person = draft.pick("person", SALES)
     yield add_customer(name, person, product_interest=draft.pick("product", PRODUCTS))
 
 
-@template(Mix(one=10), _CRM)
+@template("customers.hand_over_one")
 def _hand_over_one(draft: Draft) -> Calls:
     customer = draft.customer()
     others = [person for person in SALES if address(person) != customer["assigned_to_email"]]
     return update_customers([customer], "assigned_to_email", address(draft.pick("to", others)))
 
 
-@template(Mix(1, 1, 8), _CRM)
+@template("customers.hand_over_leads")
 def _hand_over_leads(draft: Draft) -> Calls:
     person, to = draft.two("person", "to", SALES)
     product = draft.product()
@@ -316,7 +315,7 @@ def _hand_over_leads(draft: Draft) -> Calls:
     return update_customers(leads, "assigned_to_email", address(to))
 
 
-@template(Mix(none=0, one=2, many=8), _CRM)
+@template("customers.hand_over_stages")
 def _hand_over_stages(draft: Draft) -> Calls:
     person, to = draft.two("person", "to", SALES)
     stages = draft.two("first", "second", STATUSES)
@@ -325,7 +324,7 @@ def _hand_over_stages(draft: Draft) -> Calls:
     return update_customers(customers, "assigned_to_email", address(to))
 
 
-@template(Mix(2, 5, 3), _CRM)
+@template("customers.delete_stage")
 def _delete_stage(draft: Draft) -> Calls:
     owner = address(draft.pick("person", SALES))
     status = draft.pick("status", STATUSES)
@@ -333,7 +332,7 @@ def _delete_stage(draft: Draft) -> Calls:
     return delete_customers(draft.tables.customers(**columns))
 
 
-@template(Mix(none=5, many=5), _CRM)
+@template("customers.give_up")
 def _give_up(draft: Draft) -> Calls:
     product = draft.product()
     limit = draft.days_ago(20, 59, "limit")
@@ -368,19 +367,19 @@ def _subject(draft: Draft) -> tuple[Row, str, str]:
     return mail, person_of(text(mail, "sender/recipient")), draft.gaps["subject"]
 
 
-@template(Mix(one=10), "email")
+@template("email.delete_last")
 def _delete_last(draft: Draft) -> Calls:
     return _delete_emails(draft.tables.emails(sender=draft.pick("person", PEOPLE))[:1])
 
 
-@template(Mix(1, 5, 4), "email")
+@template("email.delete_recent")
 def _delete_recent(draft: Draft) -> Calls:
     person = draft.pick("person", PEOPLE)
     since = draft.days_ago(3, 12)
     return _delete_emails(mail for mail in draft.tables.emails(sender=person) if sent_day(mail) >= since)
 
 
-@template(Mix(one=10), "email")
+@template("email.send")
 def _send(draft: Draft) -> Calls:
     person = draft.pick("person", PEOPLE)
     letters = texts("emails")["outgoing"]
@@ -389,7 +388,7 @@ def _send(draft: Draft) -> Calls:
     yield send(person, subject, body)
 
 
-@template(Mix(one=10), "email")
+@template("email.reply_about")
 def _reply_about(draft: Draft) -> Calls:
     _, person, subject = _subject(draft)
     body = _answer(draft)
@@ -397,7 +396,7 @@ def _reply_about(draft: Draft) -> Calls:
     return _reply(draft.tables.emails(sender=person, subject=subject)[0], body)
 
 
-@template(Mix(one=9, many=1), "email")
+@template("email.forward_period")
 def _forward_period(draft: Draft) -> Calls:
     mail, person, subject = _subject(draft)
     draft.gaps["person"] = person
@@ -416,25 +415,25 @@ def _newest_about(draft: Draft) -> tuple[Row, list[str]]:
     return mail, [name for name in PEOPLE if address(name) != mail["sender/recipient"]]
 
 
-@template(Mix(one=10), "email")
+@template("email.forward_about")
 def _forward_about(draft: Draft) -> Calls:
     mail, others = _newest_about(draft)
     return _forward([mail], draft.pick("to", others))
 
 
-@template(Mix(one=10), "email")
+@template("email.forward_from")
 def _forward_from(draft: Draft) -> Calls:
     person, to = draft.two("person", "to", PEOPLE)
     return _forward(draft.tables.emails(sender=person)[:1], to)
 
 
-@template(Mix(many=10), "email")
+@template("email.forward_to_two")
 def _forward_to_two(draft: Draft) -> Calls:
     mail, others = _newest_about(draft)
     return _forward([mail], *draft.two("to", "other", others))
 
 
-@template(Mix(one=10), "email")
+@template("email.reply_latest")
 def _reply_latest(draft: Draft) -> Calls:
     person = draft.pick("person", PEOPLE)
     body = _answer(draft)
@@ -461,14 +460,14 @@ def _up_to(draft: Draft, person: str, last: date, *lists: str) -> list[Row]:
     return draft.tables.tasks(person, *lists, before=last + timedelta(days=1))
 
 
-@template(Mix(6, 4), "project_management")
+@template("project_management.to_review")
 def _to_review(draft: Draft) -> Calls:
     person = draft.pick("person", PROJECT)
     last = draft.day("last", _deadline(draft))
     return _update_tasks(_up_to(draft, person, last, "In Progress"), "list_name", "In Review")
 
 
-@template(Mix(one=10), "project_management", name="create")
+@template("project_management.create")
 def _create_task(draft: Draft) -> Calls:
     board = draft.pick("board", BOARDS)
     person = draft.pick("person", BOARDS[board])
@@ -476,35 +475,35 @@ def _create_task(draft: Draft) -> Calls:
     yield create(draft.pick("name", texts("tasks")["boards"][board]["new"]), person, due, board)
 
 
-@template(Mix(none=5, many=5), "project_management")
+@template("project_management.start_due")
 def _start_due(draft: Draft) -> Calls:
     person = draft.pick("person", PROJECT)
     limit = draft.day("limit", _deadline(draft, -2, 4))
     return _update_tasks(draft.tables.tasks(person, "Backlog", before=limit), "list_name", "In Progress")
 
 
-@template(Mix(none=0, one=2, many=8), "project_management")
+@template("project_management.complete")
 def _complete(draft: Draft) -> Calls:
     person = draft.pick("person", PROJECT)
     last = draft.day("last", _deadline(draft, 6, 13))
     return _update_tasks(_up_to(draft, person, last, "In Review"), "list_name", "Completed")
 
 
-@template(Mix(4, 4, 2), "project_management")
+@template("project_management.stand_in")
 def _stand_in(draft: Draft) -> Calls:
     person, to = draft.two("person", "to", PROJECT)
     last = draft.weekday("last", _deadline(draft))
     return _update_tasks(_up_to(draft, person, last, "In Progress"), "assigned_to_email", address(to))
 
 
-@template(Mix(3, 5, 2), "project_management")
+@template("project_management.back_to_backlog")
 def _back_to_backlog(draft: Draft) -> Calls:
     person = draft.pick("person", PROJECT)
     last = draft.day("last", _deadline(draft, -2, 6))
     return _update_tasks(_up_to(draft, person, last, "In Progress", "In Review"), "list_name", "Backlog")
 
 
-@template(Mix(none=3, many=7), "project_management")
+@template("project_management.give_unstarted")
 def _give_unstarted(draft: Draft) -> Calls:
     person, to = draft.two("person", "to", PROJECT)
     limit = draft.day("limit", TODAY - timedelta(days=draft.rng.between(0, 2)))
@@ -512,7 +511,7 @@ def _give_unstarted(draft: Draft) -> Calls:
     return _update_tasks(tasks, "assigned_to_email", address(to))
 
 
-@template(Mix(one=10), "project_management")
+@template("project_management.give_most_urgent")
 def _give_most_urgent(draft: Draft) -> Calls:
     person, to = draft.two("person", "to", PROJECT)
     tasks = draft.tables.tasks(person, "Backlog", "In Progress", "In Review")
@@ -521,7 +520,7 @@ def _give_most_urgent(draft: Draft) -> Calls:
     return _update_tasks(tasks[:1], "assigned_to_email", address(to))
 
 
-@template(Mix(4, 6), _CRM, "calendar")
+@template("multi_domain.silent_customer")
 def _silent_customer(draft: Draft) -> Calls:
     customer = draft.customer()
     since = draft.days_ago(14, 42)
@@ -532,7 +531,7 @@ def _silent_customer(draft: Draft) -> Calls:
         yield book(f"Update on {customer['customer_name']}", owner, free, 30)
 
 
-@template(Mix(one=10), "email", "calendar")
+@template("multi_domain.meet_sender")
 def _meet_sender(draft: Draft) -> Calls:
     mail = draft.rng.pick(draft.tables.email)
     day = draft.working_day()
@@ -545,7 +544,7 @@ def _meet_sender(draft: Draft) -> Calls:
     yield book(subject, person_of(text(mail, "sender/recipient")), moment, minutes)
 
 
-@template(Mix(7, 3), "email", "calendar")
+@template("multi_domain.quiet_colleague")
 def _quiet_colleague(draft: Draft) -> Calls:
     person = draft.pick("person", PEOPLE)
     since = draft.days_ago(2, 8)
@@ -556,7 +555,7 @@ def _quiet_colleague(draft: Draft) -> Calls:
         yield book(f"Catch up with {person}", person, moment, 30)
 
 
-@template(Mix(4, 6), "project_management", "calendar")
+@template("multi_domain.overdue_meeting")
 def _overdue_meeting(draft: Draft) -> Calls:
     person = draft.pick("person", PROJECT)
     free = draft.first_free(draft.working_day())
@@ -564,7 +563,7 @@ def _overdue_meeting(draft: Draft) -> Calls:
         yield book("Overdue tasks", person, free, 30)
 
 
-@template(Mix(one=10), "analytics", "calendar")
+@template("multi_domain.figure_meeting")
 def _figure_meeting(draft: Draft) -> Calls:
     condition = draft.threshold()
     person = draft.pick("person", PEOPLE)
@@ -573,7 +572,7 @@ def _figure_meeting(draft: Draft) -> Calls:
     yield book(f"Discuss {condition.metric}", person, free, 30)
 
 
-@template(Mix(one=10), "email", "calendar")
+@template("multi_domain.remind")
 def _remind(draft: Draft) -> Calls:
     day = draft.weekday("day", draft.rng.pick(draft.tables.future_days()))
     words = draft.letter("reminder")
@@ -581,7 +580,7 @@ def _remind(draft: Draft) -> Calls:
     yield send(person_of(text(event, "participant_email")), text(event, "event_name"), words["body"])
 
 
-@template(Mix(2, 8), "email", "calendar")
+@template("multi_domain.not_met")
 def _not_met(draft: Draft) -> Calls:
     person = draft.pick("person", PEOPLE)
     since = draft.days_ago(3, 20)
@@ -590,7 +589,7 @@ def _not_met(draft: Draft) -> Calls:
         yield send(person, **words)
 
 
-@template(Mix(4, 6), "email", "calendar")
+@template("multi_domain.nothing_planned")
 def _nothing_planned(draft: Draft) -> Calls:
     person = draft.pick("person", PEOPLE)
     last = draft.weekday("last", draft.rng.pick(working_days()[1:]))
@@ -605,14 +604,14 @@ def _send_either(person: str, words: Mapping[str, str], *, first: bool) -> Workb
     return send(person, words[f"{which}subject"], words[f"{which}body"])
 
 
-@template(Mix(one=10), "email", "project_management")
+@template("multi_domain.praise_or_ask")
 def _praise_or_ask(draft: Draft) -> Calls:
     person = draft.pick("person", PROJECT)
     words = draft.letter("late_or_on_time")
     yield _send_either(person, words, first=bool(draft.tables.overdue(person)))
 
 
-@template(Mix(2, 8), "analytics", "email")
+@template("multi_domain.figure_message")
 def _figure_message(draft: Draft) -> Calls:
     condition = draft.threshold()
     person = draft.pick("person", PEOPLE)
@@ -622,7 +621,7 @@ def _figure_message(draft: Draft) -> Calls:
         yield send(person, f"Update on {metric}", f"I saw {metric} {bound}. Do you know why?")
 
 
-@template(Mix(none=0, one=5, many=5), "email", "calendar", "project_management")
+@template("multi_domain.praise_or_meet")
 def _praise_or_meet(draft: Draft) -> Calls:
     person = draft.pick("person", PROJECT)
     free = draft.first_free(draft.working_day())
@@ -646,14 +645,14 @@ def due_day(draft: Draft) -> date:
     return draft.weekday("due", draft.rng.pick(days))
 
 
-@template(Mix(3, 7), "analytics", "project_management")
+@template("multi_domain.task")
 def _task(draft: Draft) -> Calls:
     condition = draft.threshold()
     task = team_task(draft, condition.metric)
     return [task] if condition.holds else []
 
 
-@template(Mix(3, 7), "analytics", "project_management")
+@template("multi_domain.task_for_most")
 def _task_for_most(draft: Draft) -> Calls:
     condition = draft.threshold()
     board = draft.pick("board", BOARDS)
@@ -666,14 +665,14 @@ def _task_for_most(draft: Draft) -> Calls:
         yield create(f"Improve {condition.metric}", best[0], due, board)
 
 
-@template(Mix(6, 4), "analytics", "project_management")
+@template("multi_domain.race_task")
 def _race_task(draft: Draft) -> Calls:
     condition = draft.race()
     task = team_task(draft, draft.gaps["other"])
     return [task] if condition.holds else []
 
 
-@template(Mix(one=10), "analytics", "email", "project_management")
+@template("multi_domain.task_or_praise")
 def _task_or_praise(draft: Draft) -> Calls:
     condition = draft.threshold()
     task = team_task(draft, condition.metric)
@@ -682,7 +681,7 @@ def _task_or_praise(draft: Draft) -> Calls:
     yield task if condition.holds else mail
 
 
-@template(Mix(none=5, many=5), "analytics", "calendar", "project_management")
+@template("multi_domain.race_task_and_meeting")
 def _race_task_and_meeting(draft: Draft) -> Calls:
     try:
         condition = draft.race()
@@ -695,7 +694,7 @@ def _race_task_and_meeting(draft: Draft) -> Calls:
     return [task, book(f"Discuss {condition.metric}", draft.gaps["person"], free, 30)]
 
 
-@template(Mix(none=0, one=2, many=8), "analytics", "calendar", "email", "project_management")
+@template("multi_domain.task_and_meeting_or_praise")
 def _task_and_meeting_or_praise(draft: Draft) -> Calls:
     condition = draft.threshold()
     free = draft.first_free(draft.working_day())
@@ -707,7 +706,7 @@ def _task_and_meeting_or_praise(draft: Draft) -> Calls:
     return [send(person, f"Recent figures for {condition.metric}", **words)]
 
 
-@template(Mix(one=10), _CRM, "project_management")
+@template("multi_domain.lead_for_least_busy")
 def _lead_for_least_busy(draft: Draft) -> Calls:
     name = new_customer(draft)
     board = draft.pick("board", BOARDS)
@@ -717,14 +716,14 @@ def _lead_for_least_busy(draft: Draft) -> Calls:
     yield add_customer(name, min(load, key=load.__getitem__))
 
 
-@template(Mix(none=1, many=9), "analytics", _CRM)
+@template("multi_domain.drop_leads")
 def _drop_leads(draft: Draft) -> Calls:
     condition = draft.threshold()
     person = draft.pick("person", SALES)
     return delete_customers(draft.tables.leads(person)) if condition.holds else []
 
 
-@template(Mix(none=0, one=1, many=9), "analytics", _CRM, "email")
+@template("multi_domain.drop_leads_and_tell")
 def _drop_leads_and_tell(draft: Draft) -> Calls:
     condition = draft.threshold(direction="above")
     person = draft.pick("person", SALES)
@@ -734,7 +733,7 @@ def _drop_leads_and_tell(draft: Draft) -> Calls:
     yield _send_either(person, words, first=condition.holds)
 
 
-@template(Mix(many=10), "analytics", "calendar", "email", "project_management", _CRM)
+@template("multi_domain.improve_or_share_leads")
 def _improve_or_share_leads(draft: Draft) -> Calls:
     condition = draft.threshold()
     day = draft.working_day()

@@ -22,6 +22,7 @@ from toolassay.benchmarks.workbench.own.own_sandbox import OwnSandbox
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tools import ToolArgument, ToolFailure, WorkplaceTool
 from toolassay.benchmarks.workbench.tools.tool import checked_text
+from toolassay.files.data_files import unescaped_json
 from toolassay.importers.functions import docstring_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -192,7 +193,7 @@ class TypedArgument(ToolArgument):
 
     def prompt_text(self) -> str:
         """The argument's description in a prompt, with its type and default."""
-        default = "" if self.required else f" Default: {json.dumps(self.default, ensure_ascii=False)}."
+        default = "" if self.required else f" Default: {unescaped_json(self.default)}."
         words = describe_type(self.hint)
         return f"{self.description} ".lstrip() + f"{words[0].upper()}{words[1:]}.{default}"
 
