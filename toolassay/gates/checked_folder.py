@@ -214,9 +214,9 @@ class CheckedFolder:
 
             yield write
             for label, request in case_lines(self.source.path):
-                outputs: tuple[tuple[Output, Mapping[str, Any]], ...]
-                outputs = (("passed", label), ("passed requests", request))
-                write((output, json.dumps(value, ensure_ascii=False) + "\n") for output, value in outputs)
+                lines: tuple[Line, Line]
+                lines = ("passed", unescaped_json(label)), ("passed requests", unescaped_json(request))
+                write((output, f"{text}\n") for output, text in lines)
             for folder in (self.passed, self.quarantine):
                 if not (self.releases and folder.path == self.path):
                     self._copy_tools(folder, graph)
