@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from toolassay.answers.stated import Conversation, Fact, all_right, judge_answer
+from toolassay.answers.stated import AnswerContext, AnswerFact, all_right, judge_answer
 
 TEXTS = Path(__file__).with_name("final_texts.jsonl").read_text(encoding="utf-8").splitlines()
 VERDICTS = {True: "right", False: "wrong", None: "undecided"}
 
 
 def verdict(line: dict[str, Any]) -> str:
-    conversation = Conversation(line["request"], [call["result"] for call in line["calls"]])
-    facts = [Fact(fact["value"], fact.get("unit", "")) for fact in line["facts"]]
+    conversation = AnswerContext(line["request"], [call["result"] for call in line["calls"]])
+    facts = [AnswerFact(fact["value"], fact.get("unit", "")) for fact in line["facts"]]
     statements = judge_answer(line["text"], facts, conversation)
     return VERDICTS[all_right(statement.right for statement in statements)]
 
@@ -46,38 +46,38 @@ TICKETS = {
 @pytest.mark.parametrize(
     ("text", "fact", "right"),
     [
-        ("You have two open tickets.", Fact(2, "tickets"), True),
-        ("I will call at 2 pm.", Fact(2, "tickets"), False),
-        ("1. First\n2. Second", Fact(2, "tickets"), False),
-        ("There are 3 or 4 tickets.", Fact(3, "tickets"), None),
-        ("It weighs 3.5 kg.", Fact(3.4719, "kg"), True),
-        ("It weighs 3.5 pounds.", Fact(3.4719, "kg"), False),
-        ("About 1.2 million people.", Fact(1_234_567), True),
-        ("An hour and a half.", Fact(90, "minutes"), True),
-        ("47 % of them.", Fact(0.47), True),
-        ("On the 3rd of March, at half past two.", Fact("2026-03-03T14:30:00Z"), True),
-        ("On 3 March.", Fact("2026-03-03T14:30:00Z"), None),
-        ("On 4 March at 14:30.", Fact("2026-03-03T14:30:00Z"), False),
-        ("zoe brandt", Fact("Zoë Brandt"), True),
-        ("Brandt has it.", Fact("Zoë Brandt"), None),
-        ("Ben Ortiz has it.", Fact("Zoë Brandt"), False),
-        ("Zoë Brandt has it, Ben Ortiz too.", Fact("Zoë Brandt"), None),
-        ("Ben Ortiz and Zoë Brandt.", Fact(["Zoë Brandt", "Ben Ortiz"]), True),
-        ("Zoë Brandt.", Fact(["Zoë Brandt", "Ben Ortiz"]), False),
-        ("Flight FR2319.", Fact("FR 2319"), True),
-        ("It is not refundable.", Fact(False), None),
-        (json.dumps(TICKETS, ensure_ascii=False), Fact("Zoë Brandt"), None),
-        ("", Fact(2, "tickets"), False),
+        ("You have two open tickets.", AnswerFact(2, "tickets"), True),
+        ("I will call at 2 pm.", AnswerFact(2, "tickets"), False),
+        ("1. First\n2. Second", AnswerFact(2, "tickets"), False),
+        ("There are 3 or 4 tickets.", AnswerFact(3, "tickets"), None),
+        ("It weighs 3.5 kg.", AnswerFact(3.4719, "kg"), True),
+        ("It weighs 3.5 pounds.", AnswerFact(3.4719, "kg"), False),
+        ("About 1.2 million people.", AnswerFact(1_234_567), True),
+        ("An hour and a half.", AnswerFact(90, "minutes"), True),
+        ("47 % of them.", AnswerFact(0.47), True),
+        ("On the 3rd of March, at half past two.", AnswerFact("2026-03-03T14:30:00Z"), True),
+        ("On 3 March.", AnswerFact("2026-03-03T14:30:00Z"), None),
+        ("On 4 March at 14:30.", AnswerFact("2026-03-03T14:30:00Z"), False),
+        ("zoe brandt", AnswerFact("Zoë Brandt"), True),
+        ("Brandt has it.", AnswerFact("Zoë Brandt"), None),
+        ("Ben Ortiz has it.", AnswerFact("Zoë Brandt"), False),
+        ("Zoë Brandt has it, Ben Ortiz too.", AnswerFact("Zoë Brandt"), None),
+        ("Ben Ortiz and Zoë Brandt.", AnswerFact(["Zoë Brandt", "Ben Ortiz"]), True),
+        ("Zoë Brandt.", AnswerFact(["Zoë Brandt", "Ben Ortiz"]), False),
+        ("Flight FR2319.", AnswerFact("FR 2319"), True),
+        ("It is not refundable.", AnswerFact(False), None),
+        (json.dumps(TICKETS, ensure_ascii=False), AnswerFact("Zoë Brandt"), None),
+        ("", AnswerFact(2, "tickets"), False),
     ],
 )
 def test_a_fact_is_stated_in_its_value_and_unit_without_a_rival(
-    text: str, fact: Fact, right: bool | None
+    text: str, fact: AnswerFact, right: bool | None
 ) -> None:
-    (statement,) = judge_answer(text, [fact], Conversation("Who has it?", [TICKETS]))
+    (statement,) = judge_answer(text, [fact], AnswerContext("Who has it?", [TICKETS]))
     assert statement.right is right
 
 
 def test_what_the_person_said_competes_with_nothing() -> None:
-    asked = Conversation("Is it Ben Ortiz or somebody else who has ticket 7?", [TICKETS])
-    (statement,) = judge_answer("Not Ben Ortiz: Zoë Brandt has it.", [Fact("Zoë Brandt")], asked)
+    asked = AnswerContext("Is it Ben Ortiz or somebody else who has ticket 7?", [TICKETS])
+    (statement,) = judge_answer("Not Ben Ortiz: Zoë Brandt has it.", [AnswerFact("Zoë Brandt")], asked)
     assert (statement.right, statement.said) == (True, "zoe brandt")

@@ -12,6 +12,7 @@ from toolassay.gates.gate import Background, Finding
 from toolassay.gates.gate_pipeline import ExecutionGate
 from toolassay.plans.call_plan import call_plan_of
 from toolassay.plans.execution_record import ExecutedCall, Execution, Outcome
+from toolassay.plans.gold import Gold
 
 REFUSED = ExecutedCall(1, "Captioner", {}, None, "no such picture")
 DESCRIBED = ExecutedCall(1, "Captioner", {}, "a red fox")
@@ -83,3 +84,14 @@ def test_a_malformed_line_of_executions_is_named(studio: Background, tmp_path: P
     done = inside("check", "--data_dir", tmp_path, "--out", tmp_path / "out")
     assert done.code == 2
     assert "executions.jsonl:2: " in done.error and "outcome" in done.error
+
+
+def test_a_fact_that_the_results_lack_is_rejected(studio: Background, tmp_path: Path) -> None:
+    path = tmp_path / "executions.jsonl"
+    write_lines(path, [msgspec.to_builtins(executed(studio))])
+    gate = ExecutionGate([executed(studio)], studio, path)
+    for source, count in (("<node-1>", 0), ("<node-1>.colour", 1)):
+        told = Gold.of({**gold().record, "facts": [{"from": source}]})
+        assert len(gate.check(told)) == count
+    (found,) = gate.check(Gold.of({**gold().record, "facts": [{"form": "x"}]}))
+    assert (found.state, found.where) == ("reject", "facts")

@@ -25,6 +25,8 @@ from toolassay.benchmarks.taskbench.scoring.strict import score_plan
 from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
 from toolassay.files.data_files import read_json_lines, write_json
+from toolassay.gates.critic import Knowledge, critic_prompt
+from toolassay.gates.gate import Background
 from toolassay.gates.rubric import CRITERIA
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatRequest, ChatResponse
@@ -344,3 +346,38 @@ def test_a_search_is_offered_for_what_the_sampled_tools_require() -> None:
     for seed in range(8):
         offered = offered_tools(graph, Sample(0, seed, "single", ("get_person",), ()))
         assert offered[0] == "get_person" and "search_people" in offered
+
+
+RAN = Carried("ran", (), ['{"benches": [{"id": "b-7", "price": 4}]}', '{"booking": {"id": "k-1"}}'])
+
+
+def with_facts(*facts: dict[str, Any]) -> str:
+    return json.dumps({**json.loads(WORDS), "facts": list(facts)})
+
+
+def test_a_fact_that_no_result_has_goes_back_to_the_words() -> None:
+    wrong = with_facts({"from": "<node-1>.booking.colour"})
+    right = with_facts({"from": ["<node-1>.booking.id"], "op": "", "unit": ""})
+    entry, prompts = conversation([PLAN, wrong, right], carry=lambda: RAN)
+    assert "facts[0]: the result of call 1 has no 'booking.colour'" in prompts[2]
+    assert entry["record"]["result"]["facts"] == [{"from": ["<node-1>.booking.id"]}]
+    label, problems = Labeller(GRAPH.library, "schema").label(msgspec.convert(entry["record"], RawSample))
+    assert label is not None and not problems
+    assert label.record["facts"] == [{"from": ["<node-1>.booking.id"]}]
+
+
+def test_words_without_facts_leave_a_label_as_it_was() -> None:
+    entry, _ = conversation([PLAN, WORDS], carry=lambda: RAN)
+    label, _ = Labeller(GRAPH.library, "schema").label(msgspec.convert(entry["record"], RawSample))
+    assert label is not None and "facts" not in label.record
+
+
+def test_a_critic_sees_the_facts_with_their_values() -> None:
+    price = {"from": "<node-0>.benches[0].price", "unit": "EUR"}
+    entry, _ = conversation([PLAN, with_facts(price)], carry=lambda: RAN)
+    gold, _ = Labeller(GRAPH.library, "schema").label(msgspec.convert(entry["record"], RawSample))
+    assert gold is not None
+    prompt = critic_prompt(
+        gold, Background(GRAPH.library, "schema", GRAPH), evidence=Knowledge(results=RAN.results)
+    )
+    assert '{"from": "<node-0>.benches[0].price", "unit": "EUR", "value": 4}' in prompt

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from toolassay.answers.stated import Conversation, Fact, all_right, judge_answer
-from toolassay.executors.fact_sources import FactSource
+from toolassay.answers.stated import AnswerContext, AnswerFact, all_right, judge_answer
+from toolassay.executors.fact_sources import FactSource, results_of
 from toolassay.executors.outcome import NO_VERDICT, FactVerdict, OutcomeVerdict, judge
 from toolassay.executors.plan_run import Unresolvable
 from toolassay.plans.execution_record import Change, Execution
@@ -40,7 +40,7 @@ class Expected:
 
     gold: Execution | None
     request: str = ""
-    facts: Sequence[Fact] | None = None
+    facts: Sequence[AnswerFact] | None = None
     state: Sequence[ExpectedState] | None = None
     must_not_call: frozenset[str] = frozenset()
 
@@ -49,17 +49,18 @@ class Expected:
         """What a label and the execution of its plan say; None if nothing can be judged."""
         if gold is None and not is_case(label):
             return None
-        facts: list[Fact] | None = None
+        facts: list[AnswerFact] | None = None
         if label.get("facts") is not None:
             facts = []
+            results = {} if gold is None else results_of(gold)
             for written in label["facts"]:
                 if "value" in written:
                     given = msgspec.convert(written, CaseFact)
-                    facts.append(Fact(given.value, given.unit))
+                    facts.append(AnswerFact(given.value, given.unit))
                 elif gold is not None:
                     source = msgspec.convert(written, FactSource)
                     try:
-                        facts.append(Fact(source.value(gold), source.unit))
+                        facts.append(AnswerFact(source.value(results), source.unit))
                     except Unresolvable:  # the gate names it; such a fact judges nobody
                         return cls(gold, str(label.get("user_request")))
         state = label.get("state")
@@ -97,7 +98,7 @@ class Expected:
         facts = None
         if self.facts is not None and answer is not None:
             results = [call.result for call in predicted.calls if call.error is None]
-            statements = judge_answer(answer, self.facts, Conversation(self.request, results))
+            statements = judge_answer(answer, self.facts, AnswerContext(self.request, results))
             facts = all_right(statement.right for statement in statements)
             facts_by = tuple(FactVerdict(each.said, _as_score(each.right)) for each in statements)
         if facts_by is None and state.is_right is None and self.gold is None and not self.must_not_call:

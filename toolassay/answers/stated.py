@@ -64,7 +64,7 @@ _FEWEST_PASTED = 8
 _PASTED_SHARE = 0.6
 
 
-class Fact(NamedTuple):
+class AnswerFact(NamedTuple):
     """What a person must be told.
 
     Attributes:
@@ -76,10 +76,10 @@ class Fact(NamedTuple):
     unit: str = ""
 
     @property
-    def members(self) -> Sequence[Fact]:
+    def members(self) -> Sequence[AnswerFact]:
         """The facts of its single values."""
         values = self.value if isinstance(self.value, list) else [self.value]
-        return [Fact(value, self.unit) for value in values]
+        return [AnswerFact(value, self.unit) for value in values]
 
 
 class Statement(NamedTuple):
@@ -177,7 +177,7 @@ class _Text:
 
 
 @dataclass(frozen=True)
-class Conversation:
+class AnswerContext:
     """What a text answers.
 
     Attributes:
@@ -208,24 +208,25 @@ class Conversation:
         return [leaf for text, leaf in others.items() if text != wanted][:_MOST_SIBLINGS]
 
 
-def judge_answer(text: str, facts: Sequence[Fact], conversation: Conversation) -> list[Statement]:
+def judge_answer(text: str, facts: Sequence[AnswerFact], context: AnswerContext) -> list[Statement]:
     """The verdict on each fact.
 
     Args:
         text: The final text of an agent.
         facts: What it must state.
-        conversation: What it answers.
+        context: What it answers.
 
-    >>> asked = Conversation("How many tickets are open?")
-    >>> [judge_answer(text, [Fact(2, "tickets")], asked)[0].right for text in ("Two tickets.", "At 2 pm.")]
+    >>> asked = AnswerContext("How many tickets are open?")
+    >>> texts = ("Two tickets.", "At 2 pm.")
+    >>> [judge_answer(text, [AnswerFact(2, "tickets")], asked)[0].right for text in texts]
     [True, False]
     """
     answer = _Text(text)
     members = [member for fact in facts for member in fact.members]
-    is_pasted = answer.is_json or _has_all_values(answer, members, conversation)
+    is_pasted = answer.is_json or _has_all_values(answer, members, context)
     statements = []
     for fact in facts:
-        parts = [_judge(answer, member, members, conversation) for member in fact.members]
+        parts = [_judge(answer, member, members, context) for member in fact.members]
         right = all_right(part.right for part in parts)
         said = "; ".join(part.said for part in parts if part.said)
         statements.append(Statement(said, None if is_pasted and right else right))
@@ -244,16 +245,16 @@ def all_right(verdicts: Iterable[bool | None]) -> bool | None:
     return None if None in given else True
 
 
-def _judge(text: _Text, fact: Fact, facts: Sequence[Fact], conversation: Conversation) -> Statement:
+def _judge(text: _Text, fact: AnswerFact, facts: Sequence[AnswerFact], context: AnswerContext) -> Statement:
     """The verdict on a fact with one value."""
     if fact.value is None or isinstance(fact.value, bool | dict):
         return Statement("", None)
-    mentions = list(_mentions(text, fact, conversation.asked))
+    mentions = list(_mentions(text, fact, context.asked))
     stated = [mention for mention in mentions if mention.is_stated]
     rivals = []
-    for value in conversation.siblings(fact.value):
-        rival = Fact(value, fact.unit)
-        is_asked = any(mention.is_stated for mention in _mentions(conversation.asked, rival))
+    for value in context.siblings(fact.value):
+        rival = AnswerFact(value, fact.unit)
+        is_asked = any(mention.is_stated for mention in _mentions(context.asked, rival))
         if rival not in facts and not is_asked:
             rivals += [mention for mention in _mentions(text, rival) if mention.is_stated]
     if not stated:
@@ -272,16 +273,16 @@ def _is_alternative(mention: _Mention) -> bool:
     return bool(after or _ALTERNATIVE_BEFORE.search(mention.inside[: mention.start]))
 
 
-def _has_all_values(text: _Text, facts: Sequence[Fact], conversation: Conversation) -> bool:
+def _has_all_values(text: _Text, facts: Sequence[AnswerFact], context: AnswerContext) -> bool:
     """Whether a text has most values of the results besides the facts."""
     told = {plain(str(fact.value)) for fact in facts}
-    others = {_spaced(plain(str(leaf))) for _, leaf in conversation.leaves if not isinstance(leaf, bool)}
-    others = {value for value in others - told if value and not stands_in(value, conversation.asked.names)}
+    others = {_spaced(plain(str(leaf))) for _, leaf in context.leaves if not isinstance(leaf, bool)}
+    others = {value for value in others - told if value and not stands_in(value, context.asked.names)}
     pasted = sum(stands_in(value, text.names) for value in others)
     return pasted >= _FEWEST_PASTED and pasted >= _PASTED_SHARE * len(others)
 
 
-def _mentions(text: _Text, fact: Fact, asked: _Text | None = None) -> Iterator[_Mention]:
+def _mentions(text: _Text, fact: AnswerFact, asked: _Text | None = None) -> Iterator[_Mention]:
     """The places that state a fact, or may.
 
     Args:

@@ -16,6 +16,7 @@ from msgspec import UNSET
 
 from toolassay.backinstruct.prompt import BackInstructPrompt, built_in, read_instruction
 from toolassay.backinstruct.records import RawSample, numbered_id, raw_sample, read_raw
+from toolassay.executors.executor import CallResult
 from toolassay.files.data_files import write_json_lines
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
@@ -97,6 +98,11 @@ class Carried(NamedTuple):
     def is_simulated(self) -> bool:
         """Whether the results are made up."""
         return self.outcome == "simulated"
+
+    @property
+    def call_results(self) -> dict[int, CallResult]:
+        """The results by number of the call."""
+        return dict(enumerate(map(CallResult.read, self.results)))
 
     @classmethod
     def of(cls, value: Any) -> Carried:

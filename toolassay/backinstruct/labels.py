@@ -17,6 +17,7 @@ import networkx as nx
 
 from toolassay.backinstruct.critics import EXECUTED, FOLLOW, REVIEWS, Spellings
 from toolassay.backinstruct.records import Instruction, RawSample, WrittenNode
+from toolassay.executors.fact_sources import FACTS
 from toolassay.files.data_files import map_texts
 from toolassay.graph import DependencyType
 from toolassay.plans.gold import Gold
@@ -240,6 +241,7 @@ class Labeller:
             "task_links": [{"source": source, "target": target} for source, target in links],
             "check_by_teacher": written.check_by_teacher,
             **form_of(request),
+            **({} if written.facts is None else {FACTS: msgspec.to_builtins(written.facts)}),
             **{key: line[key] for key in (FOLLOW, "goal", EXECUTED, REVIEWS) if key in line},
         }
         return Gold.of(label), []

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from toolassay.backinstruct.critics import Follow, RuleVerdict, rule_critic
 from toolassay.backinstruct.teacher_review import read_review
 from toolassay.errors import UsageError, made_by
+from toolassay.executors.fact_sources import FactSource
 from toolassay.files.data_files import read_json_lines, record_of
 from toolassay.records.dataset import PlanLink, RequestId, Sample, form_of
 from toolassay.tools.library import ToolLibrary
@@ -51,6 +52,7 @@ class Instruction(msgspec.Struct, frozen=True):
     user_request: Annotated[str, msgspec.Meta(pattern=r"\S")]
     invoking_graph: WrittenGraph
     check_by_teacher: Any = None
+    facts: list[FactSource] | None = None
 
     @property
     def links(self) -> list[tuple[str, str]]:

@@ -6,9 +6,10 @@ installed packages bring their own (`executors()`).
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -88,6 +89,17 @@ class CallResult(NamedTuple):
         (CallResult(value={'id': 7}, text='{"id": 7}'), CallResult(value='done', text='done'))
         """
         return cls(value, value if isinstance(value, str) else unescaped_json(value))
+
+    @classmethod
+    def read(cls, text: str) -> CallResult:
+        """The result of a text that `of` wrote.
+
+        >>> CallResult.read('{"id": 7}').value, CallResult.read("done").value
+        ({'id': 7}, 'done')
+        """
+        with suppress(ValueError, RecursionError):
+            return cls(json.loads(text), text)
+        return cls(text, text)
 
 
 class ListedResource(msgspec.Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -10,7 +10,10 @@ import msgspec
 from toolassay.executors.executor import CallResult
 from toolassay.executors.plan_run import Unresolvable, picked
 from toolassay.plans.execution_record import Execution
+from toolassay.plans.gold import Gold
 from toolassay.tools.output_paths import EACH, parse_reference
+
+Operation = Literal["", "count", "sum", "min", "max", "difference"]
 
 
 class FactSource(msgspec.Struct, frozen=True, rename={"sources": "from"}, omit_defaults=True):
@@ -23,16 +26,15 @@ class FactSource(msgspec.Struct, frozen=True, rename={"sources": "from"}, omit_d
     """
 
     sources: str | list[str]
-    op: Literal["", "count", "sum", "min", "max", "difference"] = ""
+    op: Operation = ""
     unit: str = ""
 
-    def value(self, execution: Execution) -> Any:
-        """The value in the results of an execution.
+    def value(self, results: Mapping[int, CallResult]) -> Any:
+        """The value in the results of the calls of a plan.
 
         Raises:
             Unresolvable: A result lacks it, or nothing can be computed of it.
         """
-        results = {call.node: CallResult.of(call.result) for call in execution.calls if call.error is None}
         values: list[Any] = []
         for text in [self.sources] if isinstance(self.sources, str) else self.sources:
             reference = parse_reference(text)
@@ -44,6 +46,37 @@ class FactSource(msgspec.Struct, frozen=True, rename={"sources": "from"}, omit_d
         if self.op:
             return _OPERATIONS[self.op](values)
         return values[0] if len(values) == 1 else values
+
+
+FACTS = "facts"
+"""The key of a label with its facts."""
+
+
+def facts_of(gold: Gold) -> list[FactSource] | None:
+    """The facts of a generated sample; None if nothing is known of them.
+
+    Raises:
+        msgspec.ValidationError: They are malformed.
+    """
+    written = gold.record.get(FACTS)
+    return None if written is None else msgspec.convert(written, list[FactSource])
+
+
+def results_of(execution: Execution) -> dict[int, CallResult]:
+    """The results of the calls of a plan, by number of the node."""
+    return {call.node: CallResult.of(call.result) for call in execution.calls if call.error is None}
+
+
+def missing_facts(facts: Sequence[FactSource], results: Mapping[int, CallResult]) -> Iterator[str]:
+    """What is wrong with facts that the results do not have."""
+    for number, fact in enumerate(facts):
+        try:
+            value = fact.value(results)
+        except Unresolvable as error:
+            yield f"facts[{number}]: {error}"
+            continue
+        if isinstance(value, dict) or value in ([], ""):
+            yield f"facts[{number}]: an object or nothing is no fact that can be told: name its parts"
 
 
 def _numbers(values: Sequence[Any]) -> list[float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from string import Template
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -17,6 +18,9 @@ from msgspec import UNSET
 
 from toolassay.backinstruct.critics import REVIEWS
 from toolassay.backinstruct.teacher_review import Review, TeacherVerdict, read_review
+from toolassay.executors.executor import CallResult
+from toolassay.executors.fact_sources import facts_of
+from toolassay.executors.plan_run import Unresolvable
 from toolassay.files.data_files import unescaped_json
 from toolassay.gates.gate import Background, Finding, State
 from toolassay.gates.grounding import GroundingGate
@@ -49,6 +53,7 @@ def template() -> str:
 
 
 _DOUBTS = template_file("gates", "doubts")
+_FACTS = template_file("gates", "facts")
 
 
 class Knowledge(NamedTuple):
@@ -108,8 +113,27 @@ def critic_prompt(
         steps=unescaped_json(gold.steps),
         plan=unescaped_json(shown_plan(gold)),
         results="\n".join([*made_up, *results]) or NONE,
+        facts=_shown_facts(gold, evidence),
         doubts=_DOUBTS.format(doubts="\n".join(map(unescaped_json, doubts))) if doubts else "",
     )
+
+
+def _shown_facts(gold: Gold, evidence: Knowledge) -> str:
+    """What the writer says that the person must be told, with the values of results that are not made up."""
+    try:
+        facts = facts_of(gold)
+    except msgspec.ValidationError:
+        return ""
+    if facts is None:
+        return ""
+    results = dict(enumerate(map(CallResult.read, evidence.results)))
+    lines = []
+    for fact in facts:
+        line = msgspec.to_builtins(fact)
+        with suppress(Unresolvable):
+            line["value"] = fact.value(results)
+        lines.append(unescaped_json(line))
+    return _FACTS.format(facts="\n".join(lines) or NONE)
 
 
 NONE = "(none)"

@@ -8,16 +8,20 @@ how many samples each gate holds back; the counts add up to the samples that ent
 from __future__ import annotations
 
 import re
+import weakref
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from toolassay.console.tables import Table, Value
-from toolassay.errors import UsageError
+from toolassay.errors import UsageError, made_by
+from toolassay.evaluation.line_index import LineIndex
+from toolassay.executors.fact_sources import FACTS, facts_of, missing_facts, results_of
 from toolassay.gates import installed_gates
 from toolassay.gates.critic import CriticVerdict, TeacherGate
 from toolassay.gates.duplicate_gates import RepeatGate
@@ -57,7 +61,7 @@ class _Ended(NamedTuple):
 
 
 class ExecutionGate:
-    """Rejects a sample whose plan failed, with the tool's own words.
+    """Rejects a sample whose plan failed, with the tool's own words, or whose facts its results do not have.
 
     A plan without a result through no fault of its own, or whose effect is in doubt, is unknown. A sample
     that was not executed, or whose plan has changed since, is not judged.
@@ -65,13 +69,27 @@ class ExecutionGate:
     Args:
         executions: The executions of the set.
         background: The tools.
+        path: Their file, from which the results of samples with facts are read; None without them.
     """
 
     name = "execution"
 
-    def __init__(self, executions: Iterable[Execution], background: Background) -> None:
+    def __init__(
+        self,
+        executions: Iterable[Execution],
+        background: Background,
+        path: Path | None = None,
+    ) -> None:
         self._background = background
         self._ended = {execution.id: _ended(execution) for execution in executions}
+        self._path = path
+
+    @cached_property
+    def _lines(self) -> LineIndex:
+        assert self._path is not None
+        lines = LineIndex(self._path, fix=made_by("execute"))
+        weakref.finalize(self, lines.close)
+        return lines
 
     def check(self, gold: Gold) -> list[Finding]:
         """One finding unless the plan ran."""
@@ -85,12 +103,24 @@ class ExecutionGate:
         if plan.fingerprint != ended.plan:
             return [self._finding("not applicable", "the plan has changed since it was executed")]
         if ended.outcome == "ran":
-            return []
+            return list(self._fact_findings(gold))
         if ended.outcome == "failed":
             return [self._finding("reject", ended.reason, ended.where)]
         if ended.outcome == "not_allowed":
             return [self._finding("not applicable", f"the plan was not executed: {ended.reason}")]
         return [self._finding("unknown", f"{ended.outcome.replace('_', ' ')}: {ended.reason}", ended.where)]
+
+    def _fact_findings(self, gold: Gold) -> Iterator[Finding]:
+        """The facts that the results do not have."""
+        try:
+            facts = facts_of(gold)
+        except msgspec.ValidationError as error:
+            yield self._finding("reject", f"is malformed: {error}", FACTS)
+            return
+        if facts and self._path is not None:
+            line = self._lines.read(self._lines.by_text[str(gold.id)])
+            for problem in missing_facts(facts, results_of(msgspec.convert(line, Execution))):
+                yield self._finding("reject", problem, FACTS)
 
     def _finding(self, state: State, reason: str, where: str = "") -> Finding:
         return Finding(self.name, state, reason, where)
@@ -298,7 +328,7 @@ class GateRecipe:
         execution: ExecutionGate | None = None
         opinion: SecondOpinionGate | None = None
         if self.executions is not None and ExecutionGate.name in self.names:
-            execution = ExecutionGate(read_executions(self.executions), background)
+            execution = ExecutionGate(read_executions(self.executions), background, self.executions)
         if self.solvers and SecondOpinionGate.name in self.names:
             opinion = SecondOpinionGate(self.solvers, background)
 

@@ -42,6 +42,7 @@ from toolassay.console.screen import WARNING, Screen
 from toolassay.console.tables import printable
 from toolassay.console.text_formatting import count_of, some_of
 from toolassay.errors import UsageError
+from toolassay.executors.fact_sources import FACTS, facts_of, missing_facts
 from toolassay.files.data_files import keep_dated_copy, record_of
 from toolassay.files.locks import open_regular
 from toolassay.gates.coverage import Coverage
@@ -126,6 +127,11 @@ def judge_of(
             for finding in gate.check(gold)
             if level_of([finding.state]) != "pass" and (ask is None or not critics or not is_doubt(finding))
         ]
+        if carried is not None and carried.outcome == "ran":
+            facts = facts_of(gold) or ()
+            problems += [
+                Problem(FACTS, text, "request") for text in missing_facts(facts, carried.call_results)
+            ]
         if ask is None or not critics or problems:
             return Judgement(problems)
         reviews = dict[str, Any]()

@@ -11,7 +11,9 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import zip_longest
-from typing import Any
+from typing import Any, get_args
+
+import msgspec
 
 from toolassay.backinstruct.generator import (
     DECLINED,
@@ -25,6 +27,7 @@ from toolassay.backinstruct.generator import (
     WritingAttempt,
 )
 from toolassay.backinstruct.records import RawSample, raw_sample
+from toolassay.executors.fact_sources import FACTS, Operation
 from toolassay.files.data_files import unescaped_json, values_in
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import fields_of
@@ -60,6 +63,17 @@ from toolassay.writing.turns import (
 
 REWRITES = 3
 """How often something goes back to the model by default."""
+_OPERATION = {"type": "string", "enum": list(get_args(Operation))}
+_FACTS_SCHEMA = {
+    "type": "array",
+    "items": object_schema(
+        {
+            "from": {"type": "array", "items": {"type": "string"}},
+            "op": _OPERATION,
+            "unit": {"type": "string"},
+        }
+    ),
+}
 ROUND = 50
 """Samples that are written before the outcomes change what is sampled."""
 
@@ -212,7 +226,7 @@ class SeedItems(SampleWriter):
                 parts = {"goal": text, "calls": calls, DECLINED: text}
             else:
                 steps = {"type": "array", "items": text, "maxItems": len(sample.nodes) + 2}
-                parts = {"user_request": text, "task_steps": steps, DECLINED: text}
+                parts = {"user_request": text, "task_steps": steps, FACTS: _FACTS_SCHEMA, DECLINED: text}
             schema = json_schema("plan" if form is PlanAnswer else "request", object_schema(parts))
         return ChatRequest(
             list(messages), {**PARAMETERS, **self.parameters, **schema}, None, None, "generator"
@@ -235,6 +249,8 @@ class SeedItems(SampleWriter):
             "user_request": plan.goal if words is None else words.user_request,
             "invoking_graph": {"nodes": nodes, "links": links_of(self.graph, nodes)},
         }
+        if words is not None and words.facts is not None:
+            result[FACTS] = msgspec.to_builtins(words.facts)
         return raw_sample(sample, self.graph.library, result, plan.goal)
 
     def _second(self, sample: Sample, plan: PlanAnswer, carried: Carried | None) -> Message:
@@ -286,7 +302,7 @@ def _again(problems: Sequence[Problem], *, about_plan: bool) -> Message:
     request = (
         "Plan the calls again (`goal`, `calls`, `declined`), for another goal if need be."
         if about_plan
-        else "Write the words again (`user_request`, `task_steps`, `declined`)."
+        else "Write the words again (`user_request`, `task_steps`, `facts`, `declined`)."
     )
     listed = "\n".join(f"- {problem.text}" for problem in problems)
     return {"role": "user", "content": template("again").substitute(problems=listed, what=request)}

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from toolassay.backinstruct.generator import DECLINED
+from toolassay.executors.fact_sources import FactSource
 from toolassay.files.data_files import package_data
 from toolassay.models import ChatResponse
 from toolassay.models.json_answers import read_answer
@@ -62,6 +63,7 @@ class RequestAnswer(msgspec.Struct):
 
     user_request: str
     task_steps: list[str]
+    facts: list[FactSource] | None = None
     declined: str = ""
 
     @property

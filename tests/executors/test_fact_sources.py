@@ -1,0 +1,63 @@
+"""Where the values of facts are in the results of a plan, and what is computed of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from toolassay.executors.executor import CallResult
+from toolassay.executors.fact_sources import FactSource, missing_facts
+from toolassay.executors.plan_run import Unresolvable
+
+RESULTS = {
+    0: CallResult.of({"items": [{"id": 7, "price": 2.1}, {"id": 9, "price": 1.2}], "day": "2026-12-01"}),
+    1: CallResult.of({"price": 5}),
+}
+
+
+def source(**written: Any) -> FactSource:
+    return msgspec.convert(written, FactSource)
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ({"from": "<node-0>.day"}, "2026-12-01"),
+        ({"from": ["<node-0>.items[1].id"]}, 9),
+        ({"from": "<node-0>.items[*].id"}, [7, 9]),
+        ({"from": ["<node-0>.items[*].id"], "op": "count", "unit": "items"}, 2),
+        ({"from": ["<node-0>.items"], "op": "count"}, 2),
+        ({"from": ["<node-0>.items[*].price"], "op": "sum"}, 3.3),
+        ({"from": ["<node-0>.items[*].price", "<node-1>.price"], "op": "max"}, 5),
+        ({"from": ["<node-0>.items[*].price"], "op": "min"}, 1.2),
+        ({"from": ["<node-0>.items[0].price", "<node-1>.price"], "op": "difference"}, 2.9),
+    ],
+)
+def test_a_fact_has_its_value(written: dict[str, Any], value: Any) -> None:
+    assert source(**written).value(RESULTS) == value
+    assert list(missing_facts([source(**written)], RESULTS)) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        ({"from": "<node-0>.month"}, "has no 'month'"),
+        ({"from": "<node-2>.day"}, "no result of call 2"),
+        ({"from": "the day"}, "is no reference"),
+        ({"from": ["<node-0>.day"], "op": "sum"}, "only numbers"),
+        ({"from": ["<node-0>.day", "<node-1>.price"], "op": "max"}, "cannot be compared"),
+        ({"from": ["<node-1>.price"], "op": "difference"}, "needs two values"),
+    ],
+)
+def test_what_cannot_be_told_is_named(written: dict[str, Any], reason: str) -> None:
+    with pytest.raises(Unresolvable, match=reason):
+        source(**written).value(RESULTS)
+    (problem,) = missing_facts([source(**written)], RESULTS)
+    assert problem.startswith("facts[0]: ")
+
+
+def test_an_object_is_no_fact() -> None:
+    (problem,) = missing_facts([source(**{"from": "<node-0>.items[0]"})], RESULTS)
+    assert "name its parts" in problem
