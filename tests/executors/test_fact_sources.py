@@ -8,8 +8,10 @@ import msgspec
 import pytest
 
 from toolassay.executors.executor import CallResult
-from toolassay.executors.fact_sources import FactSource, missing_facts
+from toolassay.executors.fact_sources import FactSource, facts_in_words, missing_facts
 from toolassay.executors.plan_run import Unresolvable
+from toolassay.plans.call_plan import Unfit
+from toolassay.plans.gold import Gold
 
 RESULTS = {
     0: CallResult.of({"items": [{"id": 7, "price": 2.1}, {"id": 9, "price": 1.2}], "day": "2026-12-01"}),
@@ -61,3 +63,12 @@ def test_what_cannot_be_told_is_named(written: dict[str, Any], reason: str) -> N
 def test_an_object_is_no_fact() -> None:
     (problem,) = missing_facts([source(**{"from": "<node-0>.items[0]"})], RESULTS)
     assert "name its parts" in problem
+
+
+def test_facts_in_words_are_an_answer() -> None:
+    texts = [RESULTS[0].text, RESULTS[1].text]
+    facts = [{"from": "<node-0>.items[*].id"}, {"from": ["<node-0>.items"], "op": "count", "unit": "items"}]
+    assert facts_in_words(Gold.of({"id": 1, "facts": facts}), texts) == "7, 9; 2 items"
+    assert facts_in_words(Gold.of({"id": 1}), texts) == ""
+    with pytest.raises(Unfit):
+        facts_in_words(Gold.of({"id": 1, "facts": [{"from": "<node-0>.month"}]}), texts)

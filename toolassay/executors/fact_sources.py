@@ -9,8 +9,10 @@ import msgspec
 
 from toolassay.executors.executor import CallResult
 from toolassay.executors.plan_run import Unresolvable, picked
+from toolassay.plans.call_plan import Unfit
 from toolassay.plans.execution_record import Execution
 from toolassay.plans.gold import Gold
+from toolassay.records.cases import is_case
 from toolassay.tools.output_paths import EACH, parse_reference
 
 Operation = Literal["", "count", "sum", "min", "max", "difference"]
@@ -53,13 +55,13 @@ FACTS = "facts"
 
 
 def facts_of(gold: Gold) -> list[FactSource] | None:
-    """The facts of a generated sample; None if nothing is known of them.
+    """The facts of a generated sample; None if nothing is known of them, or it is a team's own case.
 
     Raises:
         msgspec.ValidationError: They are malformed.
     """
     written = gold.record.get(FACTS)
-    return None if written is None else msgspec.convert(written, list[FactSource])
+    return None if written is None or is_case(gold.record) else msgspec.convert(written, list[FactSource])
 
 
 def results_of(execution: Execution) -> dict[int, CallResult]:
@@ -77,6 +79,29 @@ def missing_facts(facts: Sequence[FactSource], results: Mapping[int, CallResult]
             continue
         if isinstance(value, dict) or value in ([], ""):
             yield f"facts[{number}]: an object or nothing is no fact that can be told: name its parts"
+
+
+def facts_in_words(gold: Gold, texts: Sequence[str]) -> str:
+    """The facts of a sample with their units, as an answer states them; empty without any.
+
+    Args:
+        gold: The sample.
+        texts: What its calls returned.
+
+    Raises:
+        Unfit: A result lacks a fact.
+    """
+    results = dict(enumerate(map(CallResult.read, texts)))
+    words = []
+    try:
+        told = [(fact.value(results), fact.unit) for fact in facts_of(gold) or ()]
+    except (Unresolvable, msgspec.ValidationError) as error:
+        raise Unfit(str(error), FACTS) from None
+    for value, unit in told:
+        members = value if isinstance(value, list) else [value]
+        stated = ", ".join(CallResult.of(member).text for member in members)
+        words.append(f"{stated} {unit}".strip())
+    return "; ".join(words)
 
 
 def _numbers(values: Sequence[Any]) -> list[float]:

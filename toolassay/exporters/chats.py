@@ -116,7 +116,7 @@ def closing_of(plan: CallPlan, closing: str, results: PlanResults | None = None)
     'See <node-1>.'
     """
     last = [result_text(call, results) for call in plan.results()]
-    text = ", ".join(last) if results is None else grounded_answer(last)
+    text = ", ".join(last) if results is None else results.facts or grounded_answer(last)
     return Template(closing).safe_substitute(results=text)
 
 

@@ -68,12 +68,14 @@ class PlanResults:
         texts: For each call, its result as a model reads it.
         executor: Name of the executor.
         refused: A wrong call before one of them; None if there is none.
+        facts: What the person must be told, in words; empty if nothing is known of that, or nothing must be.
     """
 
     calls: tuple[Call, ...]
     texts: tuple[str, ...]
     executor: str
     refused: RefusedCall | None = None
+    facts: str = ""
 
     @property
     def marking(self) -> Marking:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import msgspec
 
+from toolassay.executors.fact_sources import facts_in_words
 from toolassay.exporters.executed_results import ExecutedResults, PlanResults
 from toolassay.graph import DependencyType
 from toolassay.plans.call_plan import CallPlan, Unfit, call_plan_of
@@ -96,6 +97,8 @@ class SampleSelection:
         try:
             plan = call_plan_of(gold, self.library, self.kind)
             results = None if self.executed is None else self.executed.of(gold.id, plan)
+            if results is not None:
+                results = replace(results, facts=facts_in_words(gold, results.texts))
             return SelectedPlan(plan, split, level, gold, results)
         except Unfit as error:
             return RefusedSample.of(gold, *error.fault)
