@@ -158,6 +158,7 @@ async def model(received: Received) -> Reply:
     return Reply("", [ToolCall(f"c{number}", tool, json.dumps(arguments))])
 
 
+@pytest.mark.slow  # three agents import two packages each
 def test_the_page_runs_as_written_with_an_agent_of_another_package(tmp_path: Path) -> None:
     (cases,) = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     (commands,) = re.findall(r"^```bash\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
