@@ -292,6 +292,8 @@ def evaluate(
     limit: int | None = ...,
     own: Any = ...,
     engine: str | None = ...,
+    judge: str | None = ...,
+    options: ModelOptions | None = ...,
     screen: Screen = ...,
     alignment: str | None = ...,
     splits: Sequence[str] = ...,
@@ -312,6 +314,27 @@ def evaluate(
     rouge_backend: Literal['builtin', 'rouge-score'] = ...,
     allow_tools: bool = ...,
     orders: Sequence[Path | str] = ...,
+    api_base: str | None = ...,
+    api_addr: str | None = ...,
+    api_port: int | None = ...,
+    api_key: str | None = ...,
+    api: Api | None = ...,
+    connections: int | None = ...,
+    sampling: Mapping[str, float] = ...,
+    extra_body: Mapping[str, Any] = ...,
+    extra_headers: Mapping[str, str] = ...,
+    client: ClientName = ...,
+    stream: bool = ...,
+    max_tries: int = ...,
+    refusals: Refusals | None = ...,
+    version_path: VersionPath | None = ...,
+    schemas: SchemaForms | None = ...,
+    require_schema: bool = ...,
+    tell: Callable[[str], None] | None = ...,
+    timeout: float = ...,
+    total_timeout: float = ...,
+    batch: BatchKind | None = ...,
+    make_transport: Callable[[str, ModelOptions], Any] | None = ...,
 ) -> FolderEvaluation:
     """Score the predictions of one or several models and write `leaderboard.md`.
 
@@ -326,6 +349,8 @@ def evaluate(
         own: Options of the folder's benchmark, an instance of its `options.scoring`; None for the defaults.
         engine: Where the items are scored: `local:N` for N processes, `dask://HOST:PORT` for a cluster; None
             for this machine.
+        judge: Model that decides about facts of a final text where the rule cannot; its answers are kept.
+        options: Endpoint of the judge.
         screen: Receives messages, results and progress.
         alignment: Score only the items that these critics accept (alignment_ids.json), or one split: train, dev, test.
         splits: Shapes to report: overall, single, chain, dag, all.
@@ -343,6 +368,19 @@ def evaluate(
         rouge_backend: Implementation of ROUGE: built in, or the package rouge-score.
         allow_tools: Run the tools.py of the data folder, which is Python code.
         orders: Prediction folder of a run with another order of the workflows.
+        api_base: Base URL of an OpenAI-compatible server, e.g. https://host/v1 [default: OPENAI_BASE_URL, else http://localhost:4000/v1].
+        api_addr: Host of the server.
+        api_port: Port of the server.
+        api_key: API key. Never stored. Prefer OPENAI_API_KEY, in the environment or in a .env file.
+        api: API of the server: OpenAI's Chat Completions or Responses, or Anthropic's Messages, whose key is ANTHROPIC_API_KEY [default: by the address, else chat].
+        extra_body: JSON file with additional fields of the request body; null omits a parameter that would be sent by default, e.g. {"presence_penalty": null}.
+        extra_headers: JSON file with additional HTTP headers.
+        client: HTTP client. 'openai' is OpenAI's SDK, for proxies and Azure (AZURE_OPENAI_ENDPOINT).
+        stream: Stream answers token by token; also measures the time to the first token.
+        max_tries: Maximum attempts per request. The count restarts after a 429 while the server answers other requests.
+        timeout: Seconds without a byte from the server after which an attempt ends.
+        total_timeout: Maximum seconds of one attempt.
+        batch: Send all requests as a batch. openai: by the server's Batch API, at half the price, within a day; vllm: a file for vLLM's run_batch, which you run; then repeat the command.
 
     Returns:
         The result of the model that is named; a list of results for several names or None.
@@ -363,6 +401,8 @@ def evaluate(
     limit: int | None = ...,
     own: Any = ...,
     engine: str | None = ...,
+    judge: str | None = ...,
+    options: ModelOptions | None = ...,
     screen: Screen = ...,
     alignment: str | None = ...,
     splits: Sequence[str] = ...,
@@ -383,6 +423,27 @@ def evaluate(
     rouge_backend: Literal['builtin', 'rouge-score'] = ...,
     allow_tools: bool = ...,
     orders: Sequence[Path | str] = ...,
+    api_base: str | None = ...,
+    api_addr: str | None = ...,
+    api_port: int | None = ...,
+    api_key: str | None = ...,
+    api: Api | None = ...,
+    connections: int | None = ...,
+    sampling: Mapping[str, float] = ...,
+    extra_body: Mapping[str, Any] = ...,
+    extra_headers: Mapping[str, str] = ...,
+    client: ClientName = ...,
+    stream: bool = ...,
+    max_tries: int = ...,
+    refusals: Refusals | None = ...,
+    version_path: VersionPath | None = ...,
+    schemas: SchemaForms | None = ...,
+    require_schema: bool = ...,
+    tell: Callable[[str], None] | None = ...,
+    timeout: float = ...,
+    total_timeout: float = ...,
+    batch: BatchKind | None = ...,
+    make_transport: Callable[[str, ModelOptions], Any] | None = ...,
 ) -> Evaluations:
     """Score the predictions of one or several models and write `leaderboard.md`.
 
@@ -397,6 +458,8 @@ def evaluate(
         own: Options of the folder's benchmark, an instance of its `options.scoring`; None for the defaults.
         engine: Where the items are scored: `local:N` for N processes, `dask://HOST:PORT` for a cluster; None
             for this machine.
+        judge: Model that decides about facts of a final text where the rule cannot; its answers are kept.
+        options: Endpoint of the judge.
         screen: Receives messages, results and progress.
         alignment: Score only the items that these critics accept (alignment_ids.json), or one split: train, dev, test.
         splits: Shapes to report: overall, single, chain, dag, all.
@@ -414,6 +477,19 @@ def evaluate(
         rouge_backend: Implementation of ROUGE: built in, or the package rouge-score.
         allow_tools: Run the tools.py of the data folder, which is Python code.
         orders: Prediction folder of a run with another order of the workflows.
+        api_base: Base URL of an OpenAI-compatible server, e.g. https://host/v1 [default: OPENAI_BASE_URL, else http://localhost:4000/v1].
+        api_addr: Host of the server.
+        api_port: Port of the server.
+        api_key: API key. Never stored. Prefer OPENAI_API_KEY, in the environment or in a .env file.
+        api: API of the server: OpenAI's Chat Completions or Responses, or Anthropic's Messages, whose key is ANTHROPIC_API_KEY [default: by the address, else chat].
+        extra_body: JSON file with additional fields of the request body; null omits a parameter that would be sent by default, e.g. {"presence_penalty": null}.
+        extra_headers: JSON file with additional HTTP headers.
+        client: HTTP client. 'openai' is OpenAI's SDK, for proxies and Azure (AZURE_OPENAI_ENDPOINT).
+        stream: Stream answers token by token; also measures the time to the first token.
+        max_tries: Maximum attempts per request. The count restarts after a 429 while the server answers other requests.
+        timeout: Seconds without a byte from the server after which an attempt ends.
+        total_timeout: Maximum seconds of one attempt.
+        batch: Send all requests as a batch. openai: by the server's Batch API, at half the price, within a day; vllm: a file for vLLM's run_batch, which you run; then repeat the command.
 
     Returns:
         The result of the model that is named; a list of results for several names or None.

@@ -20,7 +20,7 @@ from tests.support.evaluating import metrics_of
 from tests.support.running import environment, lines_of
 from toolassay import evaluate, import_cases, import_tools, infer, write_report
 from toolassay.executors import McpExecution
-from toolassay.models import ToolCall
+from toolassay.models import ModelOptions, ToolCall
 from toolassay.serving.completions import Received, Reply
 
 CASES = """
@@ -134,6 +134,31 @@ def test_scores_of_plans_do_not_apply(folder: Path) -> None:
 def test_the_report_ranks_by_outcome(folder: Path) -> None:
     report = write_report(folder, out=folder / "report")
     assert (report.runs[0].model, report.runs[0].accuracy.value) == ("perfect", 1.0)
+
+
+async def strict_judge(received: Received) -> Reply:
+    """Says no to every text that offers something."""
+    text = received.body["messages"][0]["content"].rpartition("TEXT: ")[2]
+    return Reply(json.dumps({"why": "", "told": " or " not in text.partition("\n")[0]}))
+
+
+def test_a_judge_decides_what_the_rule_leaves_open_and_is_asked_once(folder: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(folder, tmp_path / "mine")
+    with running_server(strict_judge) as server:
+        for _ in range(2):
+            evaluate(
+                copy,
+                llm="careless",
+                prediction_dir="predictions_agents",
+                judge="acme/judge",
+                options=ModelOptions(server.base),
+            )
+        assert len(server.received) == 3  # two days and a number are open; one name is compared
+    found = outcomes(copy, "careless")
+    assert (found["due"]["correct"], found["count"]["correct"]) == (False, False)
+    assert found["due"]["judged_by"] == "acme/judge" and found["note"]["judged_by"] == ""
+    judge = json.loads((copy / "metrics_agents/outcomes/careless.json").read_text())["judge"]
+    assert judge == {"model": "acme/judge", "undecided": 2, "agreed": 0, "compared": 1}
 
 
 PAGE = (ROOT / "docs/own-cases.md").read_text(encoding="utf-8")

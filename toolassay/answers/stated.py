@@ -46,9 +46,9 @@ _BOUNDARY = re.compile(r"[;|!?()\[\]]|[.,:](?=\s|$)|\d")
 _TOKEN = re.compile(r"[^\W\d_]+(?:/[^\W\d_]+)?|°[cf]?\b|[%°$€£¥]")
 # Tokens beside a number that may name its unit: "3 of your still open tickets".
 _NEAR = 5
-# Words that offer an alternative to the value before or after them.
-_ALTERNATIVE_AFTER = re.compile(r"\W*(?:\w+\W+){0,2}or\b")
-_ALTERNATIVE_BEFORE = re.compile(r"\bor\W+(?:\w+\W+){0,2}$")
+# An alternative after or before a value, in one clause: "3 or 4", "3 tickets, or maybe 4"; not "3; or 4".
+_ALTERNATIVE_AFTER = re.compile(r"[\s,]*(?:[\w'-]+[\s,]+){0,2}or\b")
+_ALTERNATIVE_BEFORE = re.compile(r"\bor[\s,]+(?:[\w'-]+[\s,]+){0,2}$")
 # Words: a longer text is paraphrased, which only language can judge.
 _LONGEST_NAME = 8
 # Share of a value by which its rounding may differ: "3.5" for 3.47, not "1" for 1.1.

@@ -10,12 +10,13 @@ import click
 
 from toolassay.benchmarks.registry import SCORING_OPTIONS, TABLE_OPTIONS, VERIFY_OPTIONS
 from toolassay.cli.command import command
-from toolassay.cli.options import DEFAULT_FOLDER, DataDir
+from toolassay.cli.options import DEFAULT_FOLDER, DataDir, connected
 from toolassay.cli.screen import SCREEN, say, show
 from toolassay.console.screen import WARNING
 from toolassay.declarations import Option
 from toolassay.engines import EngineName
 from toolassay.errors import UsageError
+from toolassay.models.options import ModelOptions
 from toolassay.runs.settings import PUBLISHED_LLM
 from toolassay.stages.settings import (
     ComparisonSettings,
@@ -63,6 +64,11 @@ def evaluate_command(
         ),
     ] = 0.0,
     engine: EngineName = None,
+    judge: Annotated[
+        str | None,
+        Option("Model that decides about facts of a final text where the rule cannot.", common=True),
+    ] = None,
+    endpoint: ModelOptions | None = None,
     own: Annotated[Any, SCORING_OPTIONS] = None,
     tables: Annotated[Any, TABLE_OPTIONS] = None,
 ) -> int:
@@ -88,6 +94,8 @@ def evaluate_command(
             limit=limit,
             own=own,
             engine=engine,
+            judge=judge,
+            options=None if judge is None else connected(endpoint),
             screen=SCREEN,
         )
     except IncompleteEvaluation as error:

@@ -83,6 +83,24 @@ class OutcomeVerdict(msgspec.Struct, frozen=True):
             return 0.0
         return None if self.state is None else float(not self.unwanted)
 
+    def judged(self, told: Sequence[bool | None], judge: str) -> OutcomeVerdict:
+        """The verdict with what a judge says of the facts that are undecided.
+
+        Args:
+            told: Its verdict on each fact; None where it was not asked, or gave none.
+            judge: Name of the model.
+        """
+        facts_by = tuple(
+            FactVerdict(fact.said, fact.right if is_told is None else float(is_told))
+            for fact, is_told in zip(self.facts_by or (), told, strict=True)
+        )
+        rights = [fact.right for fact in facts_by]
+        facts = 0.0 if 0.0 in rights else None if None in rights else 1.0
+        correct = self.correct
+        if correct is None and facts is not None:
+            correct = bool(facts)
+        return msgspec.structs.replace(self, correct=correct, facts=facts, facts_by=facts_by, judged_by=judge)
+
     def score_by_name(self, *, with_facts: bool) -> dict[str, float | None]:
         """Its scores; what is undecided counts as wrong, and as right in the scores at best.
 

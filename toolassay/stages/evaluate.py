@@ -19,9 +19,10 @@ from toolassay.evaluation.evaluation import (
     ScoringSettings,
 )
 from toolassay.evaluation.places import EVERY_MODEL, default_predictions, prediction_file, prediction_folder
+from toolassay.models import ModelOptions
 from toolassay.records.data_folder import BY_RULES, DataFolder
 from toolassay.records.requests import read_ids
-from toolassay.runs.settings import PREDICTIONS
+from toolassay.runs.settings import PREDICTIONS, ModelSettings, RunChoices, RunSettings
 from toolassay.stages.leaderboard import keep_leaderboard
 
 
@@ -36,6 +37,8 @@ def evaluate(
     limit: int | None = ...,
     own: Any = ...,
     engine: EngineName = ...,
+    judge: str | None = ...,
+    options: ModelOptions | None = ...,
     screen: Screen = ...,
 ) -> FolderEvaluation: ...
 
@@ -51,6 +54,8 @@ def evaluate(
     limit: int | None = ...,
     own: Any = ...,
     engine: EngineName = ...,
+    judge: str | None = ...,
+    options: ModelOptions | None = ...,
     screen: Screen = ...,
 ) -> Evaluations: ...
 
@@ -65,6 +70,8 @@ def evaluate(
     limit: int | None = None,
     own: Annotated[Any, SCORING_OPTIONS] = None,
     engine: EngineName = None,
+    judge: str | None = None,
+    options: ModelOptions | None = None,
     screen: Screen = DEFAULT,
 ) -> FolderEvaluation | Evaluations:
     """Score the predictions of one or several models and write `leaderboard.md`.
@@ -80,6 +87,8 @@ def evaluate(
         own: Options of the folder's benchmark, an instance of its `options.scoring`; None for the defaults.
         engine: Where the items are scored: `local:N` for N processes, `dask://HOST:PORT` for a cluster; None
             for this machine.
+        judge: Model that decides about facts of a final text where the rule cannot; its answers are kept.
+        options: Endpoint of the judge.
         screen: Receives messages, results and progress.
 
     Returns:
@@ -91,9 +100,12 @@ def evaluate(
     """
     folder = DataFolder(Path(data_dir))
     benchmark = benchmark_of(folder)
-    options = benchmark.options.scoring() if own is None else own
+    own_options = benchmark.options.scoring() if own is None else own
     if engine is not None and not benchmark.options.scores_on_engine:
         raise UsageError(f"{benchmark.about.title} is scored in one process", fix="omit --engine")
+    judging = None
+    if judge is not None:
+        judging = RunSettings(ModelSettings(judge, options), choices=RunChoices(), screen=screen)
     only = read_ids(ids) if isinstance(ids, Path) else ids
     if llm == EVERY_MODEL:
         warnings.warn("llm='all' is the command line's: omit llm", DeprecationWarning, stacklevel=3)
@@ -106,21 +118,25 @@ def evaluate(
     scoring = ScoringSettings(models, prediction_dir, save_dir, only, limit, screen)
     try:
         if engine is None:
-            evaluations = Evaluations(benchmark.evaluate(folder, scoring, options))
+            evaluations = Evaluations(benchmark.evaluate(folder, scoring, own_options))
         else:
             with open_engine(engine) as opened:
                 evaluations = Evaluations(
-                    benchmark.evaluate(folder, replace(scoring, engine=opened), options)
+                    benchmark.evaluate(folder, replace(scoring, engine=opened), own_options)
                 )
     except IncompleteEvaluation as error:
-        _finish(folder, prediction_dir, error.evaluations, screen)
+        _finish(folder, prediction_dir, error.evaluations, screen, judging)
         raise
-    _finish(folder, prediction_dir, evaluations, screen)
+    _finish(folder, prediction_dir, evaluations, screen, judging)
     return evaluations[0] if isinstance(llm, str) else evaluations
 
 
 def _finish(
-    folder: DataFolder, prediction_dir: str | Path, evaluations: Sequence[FolderEvaluation], screen: Screen
+    folder: DataFolder,
+    prediction_dir: str | Path,
+    evaluations: Sequence[FolderEvaluation],
+    screen: Screen,
+    judging: RunSettings | None,
 ) -> None:
     for folder_evaluation in evaluations:
         predictions = prediction_folder(folder.path, Path(prediction_dir))
@@ -132,6 +148,7 @@ def _finish(
                 prediction_file(folder.path, predictions.absolute(), folder_evaluation.llm),
                 folder_evaluation.path,
                 screen,
+                judging,
             )
     if evaluations and (board := keep_leaderboard(folder.path, prediction_dir, evaluations[0].path.parent)):
         screen.say(f"leaderboard: {board}")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import msgspec
 
 from toolassay.answers.expected import Expected
+from toolassay.answers.judge import Question, judged_facts
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.console.screen import WARNING, Screen
 from toolassay.console.tables import Table
+from toolassay.console.text_formatting import count_of
 from toolassay.errors import UsageError, as_called
 from toolassay.evaluation.items import items_path, read_items
 from toolassay.evaluation.metrics_file import signature_text
@@ -24,11 +27,14 @@ from toolassay.plans.execution_record import FILE, RUN, SIMULATOR, Execution, re
 from toolassay.records.cases import is_case
 from toolassay.records.data_folder import DataFolder
 from toolassay.records.dataset import LastLabels, RequestId
+from toolassay.records.requests import key_of
 from toolassay.runs.manifest import recorded_settings
+from toolassay.runs.settings import RunSettings
 from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of
 from toolassay.version import __version__
 
 _MOST_NAMED = 5  # requests in a line of the screen
+_MOST_COMPARED = 30  # facts that the rule has decided and a judge sees, too
 
 
 def same_trials(predictions: Path) -> list[Trial]:
@@ -69,7 +75,11 @@ def _answers(trial: Trial) -> dict[RequestId, str]:
 
 
 def judge_agent(
-    folder: DataFolder, predictions: Path, metrics: Path, screen: Screen
+    folder: DataFolder,
+    predictions: Path,
+    metrics: Path,
+    screen: Screen,
+    judging: RunSettings | None = None,
 ) -> OutcomeSummary | None:
     """Judge an agent by what its calls did, in all trials; None if it made none, or gold was not executed so.
 
@@ -78,6 +88,7 @@ def judge_agent(
         predictions: Prediction file of the agent; `executions/` beside it has what its calls did.
         metrics: Metrics file of these predictions.
         screen: Receives the verdicts, or why there are none.
+        judging: The judge of undecided facts, and its server; None for none.
     """
     executor = own_executor(predictions)
     trials = same_trials(predictions)
@@ -122,7 +133,7 @@ def judge_agent(
         for number, every in by_trial.items()
     }
     answers = {trial.number: _answers(trial) for trial in trials}
-    return judge_outcomes(folder, expected, judged, predictions, metrics, executor, screen, answers)
+    return judge_outcomes(folder, expected, judged, predictions, metrics, executor, screen, answers, judging)
 
 
 def gold_executions(folder: DataFolder) -> dict[Any, Execution]:
@@ -146,6 +157,7 @@ def judge_outcomes(
     executor: str,
     screen: Screen,
     answers: Mapping[int, Mapping[RequestId, str]] | None = None,
+    judging: RunSettings | None = None,
 ) -> OutcomeSummary:
     """Judge executed predictions, write the verdicts and show them beside those on the plans.
 
@@ -158,6 +170,7 @@ def judge_outcomes(
         executor: Name of the executor.
         screen: Receives the verdicts.
         answers: The final texts of each trial; None for plans, which have none.
+        judging: The judge of undecided facts, and its server; None for none.
     """
     benchmark = benchmark_of(folder)
     target = metrics.parent / "outcomes" / metrics.name
@@ -169,7 +182,6 @@ def judge_outcomes(
     parts["trials"] = fingerprint([trial.output for trial in same_trials(predictions)])
     with_facts = any(item.has_own for item in expected.values())
     verdicts: dict[RequestId, dict[int, OutcomeVerdict]] = {}
-    lines: list[OutcomeLine] = []
     by_id = {number: {execution.id: execution for execution in every} for number, every in trials.items()}
     for name, item in expected.items():
         runs = {}
@@ -178,10 +190,20 @@ def judge_outcomes(
                 answer = None if answers is None else answers[number].get(name)
                 verdict = item.judge(executions[name], answer)
                 if verdict is not None:
-                    runs[number] = (executions[name], verdict)
+                    runs[number] = verdict
         if runs:
-            verdicts[name] = {number: verdict for number, (_, verdict) in runs.items()}
-            lines.append(OutcomeLine.of(name, runs, with_facts=with_facts))
+            verdicts[name] = runs
+    agreement: dict[str, Any] = {}
+    if judging is not None and answers is not None:
+        agreement = _ask_judge(verdicts, expected, answers, target.parent / "judge" / target.stem, judging)
+    lines = [
+        OutcomeLine.of(
+            name,
+            {number: (by_id[number][name], verdict) for number, verdict in runs.items()},
+            with_facts=with_facts,
+        )
+        for name, runs in verdicts.items()
+    ]
     stability = (
         {"stability": _stability(list(expected), verdicts, list(trials), metrics)} if len(trials) > 1 else {}
     )
@@ -190,7 +212,14 @@ def judge_outcomes(
     signature = f"outcome|{signature_text({'toolassay': __version__, **parts, **counts})}"
     unjudged = [name for name in expected if name not in verdicts]
     write_json(
-        target, {"signature": signature, **msgspec.to_builtins(summary), "unjudged": unjudged, **stability}
+        target,
+        {
+            "signature": signature,
+            **msgspec.to_builtins(summary),
+            "unjudged": unjudged,
+            **agreement,
+            **stability,
+        },
     )
     write_json_lines(items_path(target), map(msgspec.to_builtins, lines))
     screen.table(_outcome_table(summary).markdown())
@@ -203,6 +232,47 @@ def judge_outcomes(
     for text in _disagreements(_plan_verdicts(items_path(metrics)), verdicts):
         screen.show(text)
     return summary
+
+
+def _ask_judge(
+    verdicts: dict[RequestId, dict[int, OutcomeVerdict]],
+    expected: Mapping[RequestId, Expected],
+    answers: Mapping[int, Mapping[RequestId, str]],
+    out: Path,
+    judging: RunSettings,
+) -> dict[str, Any]:
+    """Let a judge decide the undecided facts, in place; returns how far it agrees with the rule."""
+    undecided: list[Question] = []
+    decided: list[Question] = []
+    for name, runs in verdicts.items():
+        for trial, verdict in runs.items():
+            for number, stated in enumerate(verdict.facts_by or ()):
+                question = Question(
+                    f"{key_of(name)} {trial} {number}",
+                    expected[name].request,
+                    (expected[name].facts or ())[number],
+                    answers[trial].get(name, ""),
+                    None if stated.right is None else bool(stated.right),
+                )
+                (undecided if stated.right is None else decided).append(question)
+    compared = Random(0).sample(decided, min(_MOST_COMPARED, len(decided)))
+    told = judged_facts([*undecided, *compared], out, judging)
+    asked = {question.key for question in undecided}
+    for name, runs in verdicts.items():
+        for trial, verdict in runs.items():
+            keys = [f"{key_of(name)} {trial} {number}" for number in range(len(verdict.facts_by or ()))]
+            if asked.intersection(keys):
+                by_fact = [told.get(key) if key in asked else None for key in keys]
+                runs[trial] = verdict.judged(by_fact, judging.model.llm)
+    answered = [question for question in compared if told.get(question.key) is not None]
+    agreed = sum(told[question.key] == question.by_rule for question in answered)
+    name = judging.model.llm
+    count = count_of(len(undecided), "undecided fact")
+    judging.screen.show(
+        f"{name} judged {count}; it agrees with the rule on {agreed} of {len(answered)} others"
+    )
+    counts = {"undecided": len(undecided), "agreed": agreed, "compared": len(answered)}
+    return {"judge": {"model": name, **counts}}
 
 
 def _stability(
