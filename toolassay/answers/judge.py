@@ -35,7 +35,7 @@ _LONGEST = 20_000  # characters of a text that the judge sees
 
 
 @dataclass(frozen=True)
-class Question:
+class FactQuestion:
     """A fact and a text.
 
     Attributes:
@@ -77,16 +77,16 @@ class ToldEntry(ItemEntry):
         return told if isinstance(told, bool) else None
 
 
-class JudgingItems(ItemWork[Question]):
+class JudgingItems(ItemWork[FactQuestion]):
     """The work on single questions; another prompt is another question."""
 
     record = ToldEntry
 
-    def key_of(self, item: Question) -> str:
+    def key_of(self, item: FactQuestion) -> str:
         """The key of a question."""
         return item.key
 
-    def identity(self, item: Question) -> dict[str, str]:
+    def identity(self, item: FactQuestion) -> dict[str, str]:
         """The prompt."""
         return {"prompt": hashlib.sha256(item.prompt.encode("utf-8", "surrogatepass")).hexdigest()[:16]}
 
@@ -94,7 +94,7 @@ class JudgingItems(ItemWork[Question]):
         """Whether there is a reply."""
         return entry.response is not None
 
-    async def answer(self, item: Question, ask: Ask) -> ToldEntry:
+    async def answer(self, item: FactQuestion, ask: Ask) -> ToldEntry:
         """Ask the judge."""
         message = {"role": "user", "content": item.prompt}
         response = await ask(ChatRequest([message], {**_PARAMETERS, **_FORM}, None, role="judge"))
@@ -111,7 +111,7 @@ class JudgingWork(Work):
         verdicts: Its verdict by key of the question; filled when the run ends.
     """
 
-    def __init__(self, questions: Sequence[Question]) -> None:
+    def __init__(self, questions: Sequence[FactQuestion]) -> None:
         self._questions = questions
         self.verdicts: dict[str, bool | None] = {}
 
@@ -122,7 +122,7 @@ class JudgingWork(Work):
         return WorkFacts("question", {"role": "judge", **_PARAMETERS}, {}, size, size, stage="judge")
 
     @property
-    def chosen(self) -> Sequence[Question]:
+    def chosen(self) -> Sequence[FactQuestion]:
         """The questions."""
         return self._questions
 
@@ -147,7 +147,7 @@ class JudgingWork(Work):
             }
 
 
-def judged_facts(questions: Sequence[Question], out: Path, run: RunSettings) -> Mapping[str, bool | None]:
+def judged_facts(questions: Sequence[FactQuestion], out: Path, run: RunSettings) -> Mapping[str, bool | None]:
     """The verdicts of a model by key of the question; those that are recorded are kept.
 
     Args:

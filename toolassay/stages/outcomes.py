@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from toolassay.answers.expected import Expected
-from toolassay.answers.judge import Question, judged_facts
+from toolassay.answers.judge import FactQuestion, judged_facts
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.console.screen import WARNING, Screen
 from toolassay.console.tables import Table
@@ -242,12 +242,12 @@ def _ask_judge(
     judging: RunSettings,
 ) -> dict[str, Any]:
     """Let a judge decide the undecided facts, in place; returns how far it agrees with the rule."""
-    undecided: list[Question] = []
-    decided: list[Question] = []
+    undecided: list[FactQuestion] = []
+    decided: list[FactQuestion] = []
     for name, runs in verdicts.items():
         for trial, verdict in runs.items():
             for number, stated in enumerate(verdict.facts_by or ()):
-                question = Question(
+                question = FactQuestion(
                     f"{key_of(name)} {trial} {number}",
                     expected[name].request,
                     (expected[name].facts or ())[number],
