@@ -90,6 +90,7 @@ _NONE = (math.nan,) * len(ROUGE_NAMES)
 # values.
 _FIELDS = [
     *(("id", "O"), ("cluster", "i8"), ("shape", "O"), ("size", "i4"), ("outcome", "O")),
+    ("reference", "i1"),
     *(("groups", "u8"), ("strict", "i4", 16), ("has_arguments", "?"), ("similarity", "f8")),
     *(("rouge", "f8", 4), ("answer", "i8"), ("compat_groups", "u8"), ("flags", "u1"), ("compat", "i4", 12)),
     *(("compat_similarity", "f8"), ("compat_rouge", "f8", 4)),
@@ -131,6 +132,7 @@ def strict_part(
     return bit_mask(groups), counts, names is not None, similarity, rouge, answer
 
 
+NO_ALTERNATIVE = -1
 NOTHING = StrictItem(MatchCounts(0, 0, 0), MatchCounts(0, 0, 0), None, None, 0.0)
 """The counts of a label without a gold plan, to which scores of plans do not apply."""
 # The strict part of a row that strict scores leave out.
@@ -173,8 +175,9 @@ class ScoredRows:
         """Add a row and return its place.
 
         Args:
-            about: id as text, cluster, shape, size and outcome; any outcome but "answered" scores 0 or
-                is excluded (`runs.outcomes`).
+            about: id as text, cluster, shape, size, outcome, and the number of the right plan that the
+                counts compare with (0 for the gold plan, `NO_ALTERNATIVE` if there is no other); any outcome
+                but "answered" scores 0 or is excluded (`runs.outcomes`).
             strict: what `strict_part` gives, or NO_STRICT.
             compat: what `counted` gives; None without a prediction.
             extra: the scores of the installed metrics; NaN for none.
@@ -286,7 +289,7 @@ class ScoredRows:
     def compat_counts(self, block: slice) -> Iterator[CompatCounts | None]:
         """The published counts of some of the counted rows; None for a label without a prediction."""
         for row in self._rows[self._counted[block]].tolist():
-            compat_groups, flags, published, similarity = row[11:15]
+            compat_groups, flags, published, similarity = row[12:16]
             counts = CompatCounts(False)
             if flags & _SCORED:
                 nodes, edges, arguments, values = (published[at : at + 3].tolist() for at in (0, 3, 6, 9))

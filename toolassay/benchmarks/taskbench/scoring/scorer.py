@@ -8,7 +8,7 @@ import math
 import sys
 import threading
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -19,6 +19,7 @@ from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.benchmarks.taskbench.scoring.compat import CompatItem, CompatReader, Converted
 from toolassay.benchmarks.taskbench.scoring.scored_rows import (
     ANSWERED,
+    NO_ALTERNATIVE,
     NO_STRICT,
     NOTHING,
     RESERVED,
@@ -370,11 +371,13 @@ class ChunkScorer:
         strict = NO_STRICT
         pair = None
         extra = [0.0] * len(job.installed)
+        reference = NO_ALTERNATIVE
         is_counted = lines.is_used and str(label["id"]) not in job.excluded
         gold = job.compared(self._reader.plan(label), label) if is_counted else None
         if gold is not None:
             plan, outcome = self._answer(label, by_text, lines.by_text.number)
             plan = job.compared(plan, label)
+            written = plan or _NO_PLAN
             if self._executed is not None and plan is not None and by_text is not None:
                 gold, plan = self._executed.compared(label, gold, by_text.result, plan)
             inventions = Hallucinations() if plan is None else self._inventions.count(plan)
@@ -389,6 +392,12 @@ class ChunkScorer:
             if plan is not None and by_text is not None and job.installed:
                 extra = item_scores(self._installed, label, by_text.result)
             counts = score_plan(gold, plan or _NO_PLAN)
+            for number, alternative in enumerate(self._alternatives(label), start=1):
+                other = score_plan(alternative, written)
+                reference = max(reference, 0)
+                if other.rank > counts.rank:
+                    counts = other
+                    reference = number
             digest = plan_digest(plan) if plan is not None and job.with_digests else 0
             strict = strict_part(members, counts, inventions, rouge, digest)
         elif is_counted and has_no_plan(label):
@@ -406,7 +415,7 @@ class ChunkScorer:
         steps = None if item is None else item.steps
         compat_rouge = None if steps is None else self._rouge_of(steps)
         # One string for each kind, however many labels there are.
-        about = str(label["id"]), cluster_of(label), sys.intern(shape), size, sys.intern(outcome)
+        about = str(label["id"]), cluster_of(label), sys.intern(shape), size, sys.intern(outcome), reference
         waits = item is not None and item.needs_previous
         compat = None if item is None or waits else part.rows.counted(members, item, compat_rouge)
         row = part.rows.add(about, strict, compat, extra)
@@ -418,6 +427,13 @@ class ChunkScorer:
         if item is not None and (waits or item.last):
             for group in members:
                 part.last[group] = item.last
+
+    def _alternatives(self, label: Mapping[str, Any]) -> Iterator[Plan]:
+        """The other right plans of a label; what is malformed is none."""
+        for alternative in label.get("alternatives") or ():
+            plan = self._job.compared(self._reader.plan({**label, "task_steps": None, **alternative}), label)
+            if plan is not None:
+                yield plan
 
     def _rouge_of(self, pair: TextPair) -> Sequence[float] | None:
         return None if self._rouge is None else self._rouges.setdefault(pair, [0.0] * len(ROUGE_NAMES))

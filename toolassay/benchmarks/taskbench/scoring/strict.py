@@ -33,7 +33,7 @@ from toolassay.evaluation.call_alignment import (
     selections,
 )
 from toolassay.graph import ToolGraph
-from toolassay.metrics.f1 import MatchCounts, multiset_counts, shared_count
+from toolassay.metrics.f1 import MatchCounts, f1, multiset_counts, shared_count
 from toolassay.plans.normalised_plan import REFERENCE, Plan, PlanReader
 from toolassay.tools.library import ToolLibrary
 
@@ -56,6 +56,12 @@ class StrictItem(NamedTuple):
         """Whether tools, links, and arguments if the gold has any, are all equal."""
         parts = (self.nodes, self.edges, self.argument_values or MatchCounts(0, 0, 0))
         return not any(part.false_positives or part.false_negatives for part in parts)
+
+    @property
+    def rank(self) -> tuple[float, ...]:
+        """By what the best of several right plans is chosen: exact match, F1 of values, edges and nodes."""
+        values = self.argument_values or MatchCounts(0, 0, 0)
+        return (self.is_exact, *(f1(*counts, empty=1.0) for counts in (values, self.edges, self.nodes)))
 
 
 def score_plan(gold: Plan, predicted: Plan) -> StrictItem:

@@ -10,9 +10,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from toolassay.benchmarks.taskbench.scoring.scored_rows import (
     ANSWERED,
+    NO_ALTERNATIVE,
     POOLED,
     RATES,
     SCORES,
@@ -43,7 +45,12 @@ class PlanCounts(ItemCounts, frozen=True):
 
 
 class PlanScores(msgspec.Struct, frozen=True):
-    """A line of the file of items; see `ScoredItem`. `compat` is of the first trial."""
+    """A line of the file of items; see `ScoredItem`. `compat` and `reference` are of the first trial.
+
+    Attributes:
+        reference: Number of the right plan that the scores compare with, 0 for the gold plan; absent if there
+            is no other.
+    """
 
     id: RequestId
     type: str
@@ -54,6 +61,7 @@ class PlanScores(msgspec.Struct, frozen=True):
     counts: PlanCounts
     compat: CompatCounts | None
     trials: Sequence[ItemTrial]
+    reference: int | UnsetType = UNSET
 
 
 class StrictScores:
@@ -195,14 +203,17 @@ class StrictScores:
     def items(self, metrics: Collection[str], *, compat: bool) -> Iterator[PlanScores]:
         """The lines of the file of items; without `compat`, published counts are null."""
         names = self._names(metrics)
-        about = [self._first.column(name) for name in ("id", "cluster", "shape", "size", "has_arguments")]
+        about = [
+            self._first.column(name)
+            for name in ("id", "cluster", "shape", "size", "reference", "has_arguments")
+        ]
         for start in range(0, len(self._outcomes), _ITEMS_AT_ONCE):
             block = slice(start, start + _ITEMS_AT_ONCE)
             runs = self._trials_of(names, block)
             published = self._first.compat_counts(block)
             facts = (column[block].tolist() for column in (*about, self._outcomes, self._counts))
             for *own, trials, counted in zip(*facts, runs, published, strict=True):
-                key, cluster, shape, size, has_arguments, outcome, counts = own
+                key, cluster, shape, size, reference, has_arguments, outcome, counts = own
                 arguments = (counts[6:9], counts[9:12]) if has_arguments else (None, None)
                 yield PlanScores(
                     key,
@@ -214,6 +225,7 @@ class StrictScores:
                     PlanCounts(counts[:3], counts[3:6], *arguments, *counts[12:]),
                     counted if compat else None,
                     trials,
+                    UNSET if reference == NO_ALTERNATIVE else reference,
                 )
 
     def _trials_of(self, names: Sequence[str], block: slice) -> Iterator[list[ItemTrial]]:
