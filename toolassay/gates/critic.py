@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from string import Template
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -27,7 +28,7 @@ from toolassay.models import ChatRequest
 from toolassay.models.json_answers import CUT_OFF
 from toolassay.offline.model_tasks import CritiqueTask
 from toolassay.plans.gold import Gold
-from toolassay.prompts.templates import package_template, template_file
+from toolassay.prompts.templates import dated, package_template, template_file
 from toolassay.records.dataset import reference_index
 from toolassay.records.requests import key_of
 from toolassay.runs.items import Ask, ItemWork
@@ -59,12 +60,14 @@ class Knowledge(NamedTuple):
         results: What the calls of the plan returned, in order; empty if they were not executed.
         simulated: Whether those results are made up.
         seen: What calls of reading tools returned before, by tool.
+        today: Date of the set.
     """
 
     values: Mapping[str, Mapping[str, Sequence[Any]]] = MappingProxyType({})
     results: Sequence[str] = ()
     simulated: bool = False
     seen: Mapping[str, Sequence[SeenCall]] = MappingProxyType({})
+    today: date | None = None
 
 
 NOTHING_KNOWN = Knowledge()
@@ -100,7 +103,7 @@ def critic_prompt(
     tools += [{"id": name, "unknown": True} for name in used if name not in library]
     results = shown_results([node.tool for node in gold.nodes], evidence.results)
     made_up = [_MADE_UP] if evidence.simulated else []
-    return Template(template()).substitute(
+    prompt = Template(template()).substitute(
         service=_json(shown_service(library)),
         tools="\n".join(_json(tool) for tool in tools),
         rows="\n".join([*shown_rows(evidence.values, names), *shown_samples(evidence.seen, names)]) or NONE,
@@ -110,6 +113,7 @@ def critic_prompt(
         results="\n".join([*made_up, *results]) or NONE,
         doubts=_DOUBTS.format(doubts="\n".join(map(_json, doubts))) if doubts else "",
     )
+    return dated(prompt, evidence.today)
 
 
 NONE = "(none)"

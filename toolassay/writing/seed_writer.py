@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property, partial
 from itertools import zip_longest
 from typing import Any
@@ -35,6 +36,7 @@ from toolassay.models import ChatRequest, ModelError
 from toolassay.models.protocol import Message, sent_back
 from toolassay.models.structured_output import json_schema
 from toolassay.prompts.plan_schemas import call_list_schema, object_schema
+from toolassay.prompts.templates import dated
 from toolassay.records.dataset import Sample, references_in
 from toolassay.runs.items import ENDED, Ask
 from toolassay.runs.journal import Journal
@@ -114,12 +116,14 @@ class SeedItems(SampleWriter):
         carry: Carries out plans; None if nothing can.
         values: Values of arguments that exist on a server.
         seen: What calls of its reading tools returned, by tool.
+        today: Date of the set, which the first prompt says.
     """
 
     judge: Callable[[], Judge]
     carry: Tried | None
     values: Mapping[str, Mapping[str, Sequence[Any]]]
     seen: Mapping[str, Sequence[SeenCall]]
+    today: date | None = None
 
     def messages(self, sample: Sample) -> list[Message]:
         """The first prompt."""
@@ -136,7 +140,7 @@ class SeedItems(SampleWriter):
             person=situation.person,
             occasion=situation.occasion,
         )
-        return [{"role": "user", "content": text}]
+        return [{"role": "user", "content": dated(text, self.today)}]
 
     @cached_property
     def _judge(self) -> Judge:
