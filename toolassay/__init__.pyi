@@ -2,6 +2,7 @@
 """Toolassay: from a tool list to a benchmark, and to the model to trust with the tools."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from toolassay.backinstruct.format import Formatted
 from toolassay.console.screen import Screen
@@ -701,6 +702,7 @@ def generate(
     cover: Literal['tools', 'edges'] | None = ...,
     at_least: int = ...,
     until: int | None = ...,
+    today: date | str | None = ...,
     check: bool = ...,
     prompt: Literal['default', 'example'] = ...,
     prompt_template: Path | None = ...,
@@ -777,6 +779,7 @@ def generate(
         cover: Steer the sampling so that every tool, or every edge, occurs in samples where possible; sets the default number of samples.
         at_least: With --cover: in how many samples.
         until: Go on until N samples pass the gates, within the limits; with --cover until passing samples have each tool or edge.
+        today: Date on which the requests are made: prompts say it, agents and tool servers have it as the variable TOOLASSAY_TODAY [default: that of the folder, else none].
         check: Also request the model's review of its own sample, in the same answer.
         prompt: Built-in prompt. 'example' shows a short worked example instead of placeholders, for small models.
         prompt_template: Text file with your own prompt template.
@@ -1287,6 +1290,7 @@ def pipeline(
     cover: Literal['tools', 'edges'] | None = ...,
     at_least: int = ...,
     until: int | None = ...,
+    today: date | str | None = ...,
     max_cost: float | None = ...,
     max_tokens_total: int | None = ...,
     max_requests: int | None = ...,
@@ -1335,6 +1339,7 @@ def pipeline(
         cover: Steer the sampling so that every tool, or every edge, occurs in samples where possible; sets the default number of samples.
         at_least: With --cover: in how many samples.
         until: Go on until N samples pass the gates, within the limits; with --cover until passing samples have each tool or edge.
+        today: Date on which the requests are made: prompts say it, agents and tool servers have it as the variable TOOLASSAY_TODAY [default: that of the folder, else none].
         max_cost: Maximum cost of a run in US dollars, over all starts.
         max_tokens_total: Maximum tokens of prompts and answers of a run.
         max_requests: Maximum requests of a run, failed ones included.

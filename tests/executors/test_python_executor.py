@@ -18,6 +18,7 @@ from toolassay.errors import UsageError
 from toolassay.executors import PythonExecutor
 from toolassay.executors.executor import CallLimits
 from toolassay.executors.plan_run import TRIES, RunRules
+from toolassay.files.data_files import write_json
 from toolassay.plans.execution_record import Execution
 
 pytestmark = pytest.mark.usefixtures("temporary_files")
@@ -264,6 +265,19 @@ async def test_functions_see_no_variable_that_is_not_passed_and_no_key_is_kept(
     assert shown(done) == ["SHOP_REGION is value-of-SHOP_REGION-77", "/workspace"]
     with pytest.raises(UsageError, match="SHOP_NONE is not set"):
         await run(functions, ("here", {}), pass_env=["SHOP_NONE"])
+
+
+async def test_functions_see_the_date_of_the_set(functions: Path, tmp_path: Path) -> None:
+    item = planned("day", ("variable", {"name": "TOOLASSAY_TODAY"}))
+    folder = tmp_path / "dated"
+    folder.mkdir()
+    given: dict[str, Any] = {"functions": str(functions), "workspace": str(folder)}
+    for number, day in enumerate([None, "2026-11-30"]):
+        if day is not None:
+            write_json(folder / "benchmark.json", {"today": day})
+        async with opened(PythonExecutor(), folder, library_of([item]), **given) as ready:
+            done = await run_with(ready, tmp_path / f"{number}.jsonl", [item])
+        assert shown(done["day"]) == [f"TOOLASSAY_TODAY is {day}"]
 
 
 async def test_importing_and_writing_need_consent(functions: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,14 @@ def test_the_prompt_shows_what_is_known_of_values_and_results(tmp_path: Path) ->
     prompt = critic_prompt(gold(), background(tmp_path), evidence=known)
     assert "boat.png" in prompt.partition("# KNOWN VALUES #")[2].partition("# REQUEST #")[0]
     assert "a red fox" in prompt and "fox.png" in prompt and "made up" in prompt
+
+
+def test_the_prompt_says_the_date_of_the_set(tmp_path: Path) -> None:
+    known = background(tmp_path)
+    prompt = critic_prompt(gold(), known, evidence=Knowledge(today=date(2027, 1, 3)))
+    assert prompt == f"Today is Sunday, 3 January 2027.\n\n{critic_prompt(gold(), known)}"
+    task = PromptReader().task(prompt)
+    assert task is not None and review(task) == offline(tmp_path, gold())
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)

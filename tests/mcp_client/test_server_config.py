@@ -87,6 +87,7 @@ def test_values_of_the_environment_and_of_headers_are_secret() -> None:
             "NAME": "caterpillar",
             "PORT": "3000",
             "SHELVES": "40404",
+            "TOOLASSAY_TODAY": "2026-11-30",
         },
         headers={"X-Shop": "blue-7", "Authorization": "Bearer k-12", "Accept": "text/plain"},
     )

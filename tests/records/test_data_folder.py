@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,34 @@ def test_a_library_without_types_is_taken_as_temporal_and_that_is_said(tmp_path:
 def test_an_unknown_dependency_type_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="resource, temporal or schema"):
         DataFolder(tmp_path).dependency_type("spatial")
+
+
+def test_the_date_is_that_of_the_folder_unless_the_flag_names_one(tmp_path: Path) -> None:
+    assert DataFolder(tmp_path).today(None) is None
+    assert DataFolder(tmp_path).benchmark.environment == {}
+    assert DataFolder(tmp_path).today("2026-11-30") == date(2026, 11, 30)
+    write_json(tmp_path / "benchmark.json", {"today": "2026-12-01"})
+    assert DataFolder(tmp_path).today(None) == DataFolder(tmp_path).today("2026-12-01") == date(2026, 12, 1)
+    assert DataFolder(tmp_path).benchmark.environment == {"TOOLASSAY_TODAY": "2026-12-01"}
+
+
+def test_another_date_than_that_of_the_samples_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "data_raw.json").touch()
+    with pytest.raises(UsageError, match="today is not set, --today says 2026-11-30"):
+        DataFolder(tmp_path).today("2026-11-30")
+    write_json(tmp_path / "benchmark.json", {"today": "2026-12-01"})
+    with pytest.raises(UsageError, match="today is 2026-12-01, --today says 2026-11-30"):
+        DataFolder(tmp_path).today(date(2026, 11, 30))
+    assert DataFolder(tmp_path).today("2026-11-30", force=True) == date(2026, 11, 30)
+
+
+@pytest.mark.parametrize("text", ["2026-02-30", "30.11.2026", "20261130", "today", ""])
+def test_what_is_no_date_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UsageError, match="write YYYY-MM-DD"):
+        DataFolder(tmp_path).today(text)
+    write_json(tmp_path / "benchmark.json", {"today": text})
+    with pytest.raises(UsageError, match="today"):
+        DataFolder(tmp_path).require()
 
 
 def test_describing_a_folder_keeps_what_was_known(tmp_path: Path) -> None:

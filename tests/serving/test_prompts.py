@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,28 @@ def test_an_inference_prompt(
     again = reader.task(prompt.render("another request"))
     assert isinstance(again, PlanTask)
     assert again.graph is task.graph, "a library is read once"
+
+
+@pytest.mark.parametrize("wording", WORDINGS)
+def test_prompts_that_say_the_date(graph: ToolGraph, wording: Wording) -> None:
+    kind = graph.dependency_type
+    day = date(2026, 11, 30)
+    plain = PlanPrompt(graph.library, kind, wording=wording)
+    prompt = PlanPrompt(graph.library, kind, wording=wording, today=day)
+    first, last = plain.messages("Go.")[:-1], prompt.render("Go.")
+    assert prompt.messages("Go.")[:-1] == first
+    assert last == f"Today is Monday, 30 November 2026.\n\n{plain.render('Go.')}"
+    assert plain.text != prompt.text
+    assert prompt.of_tools(graph.library.ids[:1]).render("Go.").startswith("Today is Monday")
+    task = PromptReader().task(last)
+    assert isinstance(task, PlanTask) and task.request == "Go."
+    sample = Sampler(graph, 5).sample(0)
+    undated = BackInstructPrompt(graph.library, kind, wording=wording)
+    written = BackInstructPrompt(graph.library, kind, wording=wording, today=day)
+    assert written.messages(sample)[0]["content"].startswith("Today is Monday, 30 November 2026.\n\n")
+    assert undated.text != written.text
+    task = PromptReader().task(written.render(sample))
+    assert isinstance(task, BackInstructTask) and task.sample.nodes == sample.nodes
 
 
 @pytest.mark.parametrize("check", [False, True])

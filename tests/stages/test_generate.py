@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,15 @@ from hypothesis import strategies as st
 
 from tests.support.answering import Answering, served
 from tests.support.builders import deep_tool, imported_folder, text_tools, workshop_tools
-from tests.support.running import lines_of
+from tests.support.running import inside, lines_of
 from toolassay import build_graph, generate
 from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
+from toolassay.files.data_files import write_json
 from toolassay.interface import flat
 from toolassay.models import ChatRequest, ChatResponse
 from toolassay.offline.model_tasks import BackInstructTask
+from toolassay.runs.settings import RunStart
 from toolassay.stages.generate import play
 
 NAMES = "ABCDEFGH"
@@ -68,6 +71,50 @@ def test_check_asks_for_the_review(tmp_path: Path) -> None:
         model = Answering(written_for)
         run(folder_at(tmp_path / str(check)), model, check=check)
         assert all(("check_by_teacher" in r.messages[0]["content"]) == check for r in model.asked)
+
+
+def test_the_date_is_kept_and_used_again(tmp_path: Path) -> None:
+    folder = folder_at(tmp_path / "dated")
+    model = Answering(written_for)
+    run(folder, model, today="2026-11-30", number_of_samples=2)
+    known = json.loads((folder / "benchmark.json").read_text())
+    assert (known["today"], known["generation"]["today"]) == ("2026-11-30", "2026-11-30")
+    run(folder, model, number_of_samples=3)
+    assert len(model.asked) == len(records(folder)) == 3
+    assert all(
+        request.messages[0]["content"].startswith("Today is Monday, 30 November 2026.\n\n")
+        for request in model.asked
+    )
+    with pytest.raises(UsageError, match="--today says 2026-12-01"):
+        run(folder, model, today="2026-12-01", number_of_samples=4)
+    run(folder, model, today=date(2026, 12, 1), number_of_samples=1, choices=RunStart(force=True))
+    assert json.loads((folder / "benchmark.json").read_text())["today"] == "2026-12-01"
+
+
+def test_without_a_date_nothing_says_one(tmp_path: Path) -> None:
+    folder = folder_at(tmp_path)
+    model = Answering(written_for)
+    run(folder, model)
+    assert not any("Today is" in request.messages[0]["content"] for request in model.asked)
+    assert not any("today" in path.read_text() for path in folder.rglob("*.json*"))
+    with pytest.raises(UsageError, match="today is not set"):
+        run(folder, model, today="2026-11-30")
+
+
+def test_a_preview_has_the_date_of_the_folder(tmp_path: Path) -> None:
+    folder = folder_at(tmp_path)
+    write_json(folder / "benchmark.json", {"dependency_type": "resource", "today": "2026-11-30"})
+    model = Answering(written_for)
+    with served(model):
+        flat(play)(folder, llm="scripted", seed=1)
+    assert model.asked[0].messages[0]["content"].startswith("Today is Monday")
+
+
+def test_what_is_no_date_is_one_line(tmp_path: Path) -> None:
+    for command in ("generate", "pipeline"):
+        done = inside(command, "--data_dir", folder_at(tmp_path), "--today", "2026-02-30")
+        assert done.code == 2
+        assert done.error == "error: --today: '2026-02-30' is not a date. Fix: write YYYY-MM-DD"
 
 
 json_values = st.recursive(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from functools import cache
 from string import Template
 from typing import Any
@@ -17,6 +18,7 @@ from toolassay.models.json_answers import ParsedAnswer, read_answer, shown_forms
 from toolassay.prompts.signatures import shown_tool
 from toolassay.prompts.templates import (
     Wording,
+    dated,
     package_template,
     template_name,
     tool_sentence,
@@ -40,6 +42,7 @@ class BackInstructPrompt:
         wording: Selects the built-in template; "example" shows tools as sentences and a worked example.
         template: The text of a template to use instead of the built-in one (`read_template`).
         values: Real values of arguments, by tool and argument, that the prompt shows.
+        today: Date of the set.
     """
 
     def __init__(
@@ -51,6 +54,7 @@ class BackInstructPrompt:
         wording: Wording = "default",
         template: str | None = None,
         values: Mapping[str, Mapping[str, Sequence[Any]]] | None = None,
+        today: date | None = None,
     ) -> None:
         self._values = values or {}
         self._library = library
@@ -61,7 +65,7 @@ class BackInstructPrompt:
             built_in(name)
         text = template or built_in(template_name(dependency_type, wording))
         # Replaced at once, so that `text` is that of earlier versions for a published library.
-        self.text = text.replace("$typed", typed_note(library))
+        self.text = dated(text.replace("$typed", typed_note(library)), today)
         *self._example, last = [{"role": "user", "content": self.text}] if template else turns_of(self.text)
         self._template = Template(last["content"])
 

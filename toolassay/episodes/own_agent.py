@@ -16,6 +16,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -46,6 +47,7 @@ from toolassay.models import ModelError
 from toolassay.models.client import Client
 from toolassay.models.redaction import is_model_key
 from toolassay.models.refused_parameters import Default
+from toolassay.records.data_folder import DataFolder
 from toolassay.records.dataset import Request
 from toolassay.runs.items import Ask, ItemWork, answer_items
 from toolassay.runs.ledger import prices_within
@@ -90,6 +92,7 @@ class AgentSession:
         mcp_url: Address of an MCP server (streamable HTTP) with the tools.
         base_url: Address of the model for clients of OpenAI's APIs; that of Anthropic's lacks the `/v1`.
         token: Stands for the key of the model.
+        today: Date of the set.
     """
 
     request: Request
@@ -97,6 +100,7 @@ class AgentSession:
     mcp_url: str
     base_url: str
     token: str
+    today: date | None
     _names: Mapping[str, str]
     _calls: ToolSession
     _relay: ModelRelay
@@ -151,6 +155,7 @@ class OwnAgent:
         self.agent: str | AgentFunction = own_options.agent_command
         self.run = run
         self.seconds = own_options.max_seconds
+        self.benchmark = DataFolder(data).benchmark
         self.opened: OpenRun | None = None
         self.models: dict[str, Any] = {}
         model = run.model
@@ -291,7 +296,9 @@ class OwnAgent:
         base = f"{self._server.base}/model/{token}/v1"
         offered = _entries(calls.library)
         after = None if later is None else _entries(later)
-        session = AgentSession(item, offered, "", base, token, names, calls, relay, after)
+        session = AgentSession(
+            item, offered, "", base, token, self.benchmark.today, names, calls, relay, after
+        )
         server = mcp_server(calls.library, session._called, later=lambda: later if calls.calls else None)
         route = Route(f"/model/{token}/v1/{{path:path}}", relay.answer, methods=["POST"])
         session.mcp_url = await stack.enter_async_context(self._server.offered(server, token, route))
@@ -379,6 +386,7 @@ class OwnAgent:
         text = session.request.text.replace("\0", "")
         return {
             **agent_variables,
+            **self.benchmark.environment,
             **({"TOOLASSAY_REQUEST": text} if len(text.encode()) < _LONGEST_VARIABLE else {}),
             "TOOLASSAY_MCP_URL": session.mcp_url,
             "TOOLASSAY_MODEL": self.run.model.llm,

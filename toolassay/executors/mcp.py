@@ -77,7 +77,10 @@ async def open_mcp(context: ExecutionContext, options: McpExecution) -> AsyncIte
     Raises:
         UsageError: No server is given, or one cannot be listed.
     """
-    configs = _configs(options)
+    variables = context.folder.benchmark.environment
+    configs = {
+        name: replace(config, env={**variables, **config.env}) for name, config in _configs(options).items()
+    }
     words = (
         (config.command, *config.args, *config.env.values(), config.cwd or "") for config in configs.values()
     )

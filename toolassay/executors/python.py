@@ -18,7 +18,6 @@ from toolassay.errors import UsageError
 from toolassay.executors import function_process
 from toolassay.executors.execution_options import PythonExecution
 from toolassay.executors.executor import (
-    CallLimits,
     CallResult,
     EnvironmentFailure,
     ExecutionContext,
@@ -62,7 +61,7 @@ async def open_python(context: ExecutionContext, options: PythonExecution) -> As
     for name in options.pass_env:
         if name not in os.environ:
             raise UsageError(f"the variable {name} is not set", fix=f"export {name}=…, or omit --pass_env")
-    async with _OpenPython(options, context.limits).listed() as opened:
+    async with _OpenPython(context, options).listed() as opened:
         yield opened
 
 
@@ -76,8 +75,9 @@ def _absolute(functions: str) -> str:
 
 
 class _OpenPython(PooledExecutor["_PythonEnvironment"]):
-    def __init__(self, options: PythonExecution, limits: CallLimits) -> None:
-        super().__init__(options.workspace, options.fresh, limits)
+    def __init__(self, context: ExecutionContext, options: PythonExecution) -> None:
+        super().__init__(options.workspace, options.fresh, context.limits)
+        self.variables = context.folder.benchmark.environment
         self.functions = _absolute(options.functions)
         self.passed = {name: os.environ[name] for name in sorted(options.pass_env)}
         self.keys = ServerConfig(env=self.passed).keys
@@ -131,7 +131,7 @@ class _PythonEnvironment(CopiedEnvironment):
             command=sys.executable,
             # -P: a file of the workspace must not be found in place of a module of the same name.
             args=("-P", function_process.__file__),
-            env={**opened.passed, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env={**opened.variables, **opened.passed, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             cwd=None if self.workspace is None else str(self.workspace.path),
         )
         try:

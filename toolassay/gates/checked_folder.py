@@ -91,7 +91,7 @@ _LOCK = ".check.lock"
 _SHA = "data_sha256"
 _FROM = "from"
 _WRITING = "writing"
-_ABOUT = ("source", "generation", WRITTEN)
+_ABOUT = ("source", "today", "generation", WRITTEN)
 """Keys of `benchmark.json` about the origin of a set; they are copied, as they also hold for its parts."""
 
 

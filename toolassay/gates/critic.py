@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import date
 from string import Template
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -31,7 +32,7 @@ from toolassay.models import ChatRequest
 from toolassay.models.json_answers import CUT_OFF
 from toolassay.offline.model_tasks import CritiqueTask
 from toolassay.plans.gold import Gold
-from toolassay.prompts.templates import package_template, template_file
+from toolassay.prompts.templates import dated, package_template, template_file
 from toolassay.records.dataset import reference_index
 from toolassay.records.requests import key_of
 from toolassay.runs.items import Ask, ItemWork
@@ -64,12 +65,14 @@ class Knowledge(NamedTuple):
         results: What the calls of the plan returned, in order; empty if they were not executed.
         simulated: Whether those results are made up.
         seen: What calls of reading tools returned before, by tool.
+        today: Date of the set.
     """
 
     values: Mapping[str, Mapping[str, Sequence[Any]]] = MappingProxyType({})
     results: Sequence[str] = ()
     simulated: bool = False
     seen: Mapping[str, Sequence[SeenCall]] = MappingProxyType({})
+    today: date | None = None
 
 
 NOTHING_KNOWN = Knowledge()
@@ -105,7 +108,7 @@ def critic_prompt(
     tools += [{"id": name, "unknown": True} for name in used if name not in library]
     results = shown_results([node.tool for node in gold.nodes], evidence.results)
     made_up = [_MADE_UP] if evidence.simulated else []
-    return Template(template()).substitute(
+    prompt = Template(template()).substitute(
         service=unescaped_json(shown_service(library)),
         tools="\n".join(unescaped_json(tool) for tool in tools),
         rows="\n".join([*shown_rows(evidence.values, names), *shown_samples(evidence.seen, names)]) or NONE,
@@ -116,6 +119,7 @@ def critic_prompt(
         facts=_shown_facts(gold, evidence),
         doubts=_DOUBTS.format(doubts="\n".join(map(unescaped_json, doubts))) if doubts else "",
     )
+    return dated(prompt, evidence.today)
 
 
 def _shown_facts(gold: Gold, evidence: Knowledge) -> str:

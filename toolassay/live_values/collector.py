@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from random import Random
 from typing import Any, Literal, NamedTuple
 
@@ -171,6 +171,7 @@ class Collector:
         seed: Random seed.
         fresh: The same executor with a new process for each call. What `opened` refuses is tried again here,
             because a process may remember calls of which the workspace is restored. None if there is none.
+        today: The day that invented dates follow; None for that of the clock.
     """
 
     def __init__(
@@ -182,6 +183,7 @@ class Collector:
         allow_writes: bool,
         seed: int,
         fresh: OpenExecutor | None = None,
+        today: date | None = None,
     ) -> None:
         self._opened = opened
         self._library = library
@@ -204,7 +206,7 @@ class Collector:
         self._failures_of = Counter[str]()
         self._unchanged = ""
         self._compares = opened.is_isolated
-        self._today = datetime.now(UTC).date()
+        self._today = today or datetime.now(UTC).date()
         self.observation = Observation()
         may_call = [tool for tool in library if self._may_call(tool)]
         self._readers = [tool for tool in may_call if self._reads(tool)]

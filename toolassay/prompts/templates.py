@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextvars import ContextVar
+from datetime import date
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, Literal, get_args
 from toolassay.errors import UsageError
 from toolassay.files.data_files import read_text
 from toolassay.prompts.signatures import shown_tool
+from toolassay.text_values.vocabulary import MONTHS, WEEKDAYS
 from toolassay.tools.library import Tool
 
 Wording = Literal["default", "example"]
@@ -22,6 +24,9 @@ Wording = Literal["default", "example"]
 # Matches the line "=== assistant ===", not "=== system ===".
 _TURN = re.compile(r"^=== (user|assistant) ===\n", re.MULTILINE)
 _NOTHING = "nothing"
+_TODAY = "Today is {weekday}, {day} {month} {year}."
+# Matches the line and the empty one below it, as `dated` writes them, or nothing; not "Today is fine".
+_DATE_LINE = r"(?:Today is [^\n]+\n\n)?"
 # Matches "- Crop: Cuts a picture. Takes image, text; gives image. Parameters: edge." with any of the three
 # last sentences missing; not '{"id": "Crop"}'. Types and names of parameters hold no full stop.
 # Of an imported tool: "- fly: Flies. Parameters: {to: string}. Returns: {seat: string}."
@@ -141,6 +146,24 @@ def typed_note(tools: Iterable[Tool]) -> str:
     return fixed_text("typed_note", _TYPED) if is_typed else ""
 
 
+def dated(prompt: str, today: date | None) -> str:
+    r"""A prompt below a line that says which day it is; without a date the prompt itself.
+
+    >>> dated("Plan the calls.", date(2026, 11, 30))
+    'Today is Monday, 30 November 2026.\n\nPlan the calls.'
+    """
+    if today is None:
+        return prompt
+    line = fixed_text("today", _TODAY).format(
+        # Not by `strftime`, whose names depend on the locale: a continued run would send other prompts.
+        weekday=WEEKDAYS[today.weekday()].capitalize(),
+        day=today.day,
+        month=MONTHS[today.month - 1].capitalize(),
+        year=today.year,
+    )
+    return f"{line}\n\n{prompt}"
+
+
 def check_wording(wording: str, *, with_template: bool) -> Wording:
     """Check the value of `--prompt`.
 
@@ -201,6 +224,8 @@ def read_template(path: Path, names: Collection[str]) -> str:
 def fields_of(template: str, prompt: str) -> dict[str, str] | None:
     """The values of a template's fields in a prompt; None if the prompt does not follow the template.
 
+    The prompt may begin with the line of `dated`.
+
     >>> fields_of("Say $word to $name, $word!", "Say hello to Ann, hello!")
     {'word': 'hello', 'name': 'Ann'}
     """
@@ -222,4 +247,4 @@ def _pattern(template: str) -> re.Pattern[str]:
         ]
         end = field.end()
     parts.append(re.escape(template[end:].rstrip()))
-    return re.compile("".join(parts) + r"\s*", re.DOTALL)
+    return re.compile(_DATE_LINE + "".join(parts) + r"\s*", re.DOTALL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ WRITTEN = "written"
 BY_RULES = "written by rules, as work orders; generate with a model before publishing"
 DEFAULT_BENCHMARK = "taskbench"
 """The benchmark of a folder whose `benchmark.json` names none: part of the published file format."""
+TODAY = "TOOLASSAY_TODAY"
+"""The variable of agents and tool servers that has the date of the set."""
 
 
 class WrittenBy(msgspec.Struct, frozen=True):
@@ -65,6 +68,7 @@ class BenchmarkFile(msgspec.Struct, frozen=True, kw_only=True):
         source: Origin of the data, one sentence.
         licence: Licence; `license` is read too.
         language: Language or languages of the requests.
+        today: Date on which the requests are made; None where it does not matter.
         data_sha256: Hash of `data.json` as `format` or `review` wrote it.
         generation: The settings of `generate`.
         rounds: The rounds of `generate --until`.
@@ -82,6 +86,7 @@ class BenchmarkFile(msgspec.Struct, frozen=True, kw_only=True):
     licence: str | None = None
     license: str | None = None
     language: str | list[str] = "en"
+    today: date | None = None
     data_sha256: str | None = None
     generation: dict[str, Any] | None = None
     rounds: list[Any] | None = None
@@ -95,6 +100,35 @@ class BenchmarkFile(msgspec.Struct, frozen=True, kw_only=True):
     def is_by_rules(self) -> bool:
         """Whether any part of the set is written by rules, as work orders (`BY_RULES`)."""
         return self.written is not None and self.written.by == "rules"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables that agents and tool servers get: the date of the set, if it has one."""
+        return {} if self.today is None else {TODAY: self.today.isoformat()}
+
+
+def date_of(text: date | str) -> date:
+    """The date that `--today` names.
+
+    Raises:
+        UsageError: It names none.
+
+    >>> date_of("2026-11-30")
+    datetime.date(2026, 11, 30)
+    """
+    try:
+        return msgspec.convert(text, date)
+    except msgspec.ValidationError:
+        raise UsageError(f"--today: '{text}' is not a date", fix="write YYYY-MM-DD") from None
+
+
+def date_setting(today: date | None) -> dict[str, str]:
+    """The date in `benchmark.json`, and in settings of runs that depend on it; empty without one.
+
+    >>> date_setting(date(2026, 11, 30))
+    {'today': '2026-11-30'}
+    """
+    return {} if today is None else {"today": today.isoformat()}
 
 
 def _file(name: str) -> cached_property[Path]:
@@ -189,6 +223,24 @@ class DataFolder:
             say(f"no tool has resource types: the dependency type is {kind} (--dependency_type chooses)")
             return kind
         return "resource"
+
+    def today(self, flag: date | str | None, *, force: bool = False) -> date | None:
+        """The date of the set: the flag, else `benchmark.json`; None without either.
+
+        Raises:
+            UsageError: The flag is no date, or (without `force`) not that of the existing samples.
+        """
+        recorded = self.benchmark.today
+        if flag is None:
+            return recorded
+        today = date_of(flag)
+        if today != recorded and (recorded or self.data_raw.exists()) and not force:
+            raise UsageError(
+                f"today is {recorded or 'not set'}, --today says {today}",
+                file=self.benchmark_file,
+                fix="omit --today, use another --data_dir, or --force true (keeps the old run)",
+            )
+        return today
 
     def library(self, *, say: Say = lambda _: None) -> ToolLibrary:
         """The tools: those of `tool_desc.json`, else the nodes of `graph_desc.json`.

@@ -223,7 +223,7 @@ def read_evidence(folder: DataFolder) -> CriticEvidence:
     Raises:
         UsageError: One is malformed.
     """
-    common = Knowledge(read_values(folder), seen=read_results(folder))
+    common = Knowledge(read_values(folder), seen=read_results(folder), today=folder.benchmark.today)
     path = folder.path / EXECUTIONS
     of_sample = {}
     for execution in read_executions(path) if path.is_file() else ():

@@ -32,7 +32,7 @@ from toolassay.executors.plan_run import (
 )
 from toolassay.files.data_files import write_json_lines
 from toolassay.plans.execution_record import FILE, RUN, SIMULATOR, Execution, read_executions
-from toolassay.records.data_folder import DataFolder
+from toolassay.records.data_folder import DataFolder, date_setting
 from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL, changes, open_run, recorded_settings
@@ -247,6 +247,7 @@ def _open_run(
         **opened.identity,
         "ignore": list(rules.ignore),
         "allow_writes": rules.allow_writes,
+        **date_setting(folder.benchmark.today),
     }
     settings = json.loads(json.dumps(identity))
     gold = folder.path / RUN

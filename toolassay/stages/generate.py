@@ -34,7 +34,7 @@ from toolassay.graph import ToolGraph
 from toolassay.graph.links import COMPLETE
 from toolassay.models.registry import refuse_baseline
 from toolassay.prompts.templates import check_wording
-from toolassay.records.data_folder import DataFolder, find_file
+from toolassay.records.data_folder import DataFolder, date_setting, find_file
 from toolassay.records.dataset import Sample, Shape
 from toolassay.runs.budget import Estimate
 from toolassay.runs.ledger import FREE, NO_PRICE
@@ -191,6 +191,7 @@ def generate(
     suffix = "_check" if writing.check else ""
     name = f"{safe_name(llm)}_t{model.temperature}_p{model.top_p}{suffix}"
     target_folder = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
+    today = target_folder.folder.today(samples.today, force=run.choices.force)
     if live is not None and run.choices.engine is not None:
         raise UsageError("--values_from executes plans in one process", fix="omit --engine")
     if writing.save_figure and "?files=" in (run.choices.engine or ""):
@@ -211,6 +212,8 @@ def generate(
     elif data_dir is None or not target_folder.folder.path.is_dir():
         raise UsageError("--values_from writes into a data folder", fix="add --data_dir FOLDER")
     else:
+        if today is not None:  # before a server starts, which gets it
+            target_folder.folder.update_benchmark(**date_setting(today))
         collect_values(target_folder.folder, live, seed, screen, again=run.choices.force)
         target_folder = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
     graph = target_folder.graph(dependency_type, say=lambda _: None)
@@ -411,8 +414,10 @@ def play(
     """
     data_path = Path(data_dir) if data_dir is not None else None
     source = find_file(graph_desc or "graph_desc.json", data_path)
-    if data_path is not None and dependency_type is None:
-        dependency_type = DataFolder(data_path).benchmark.dependency_type
+    if data_path is not None:
+        benchmark = DataFolder(data_path).benchmark
+        dependency_type = dependency_type or benchmark.dependency_type
+        samples = replace(samples, today=samples.today or benchmark.today)
     if tool_desc is not None:
         tool_desc = find_file(tool_desc, data_path)
     elif (beside := DataFolder(source.parent)).graph_desc == source and beside.tool_desc.exists():

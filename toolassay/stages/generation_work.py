@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
@@ -55,7 +55,7 @@ from toolassay.live_values.results import SeenCall
 from toolassay.models.refused_parameters import without_default
 from toolassay.offline.work_order import RealValues
 from toolassay.prompts.templates import check_wording, read_template
-from toolassay.records.data_folder import BY_RULES, WRITTEN, DataFolder
+from toolassay.records.data_folder import BY_RULES, WRITTEN, DataFolder, date_setting
 from toolassay.records.dataset import Sample
 from toolassay.runs.budget import Estimate
 from toolassay.runs.items import Ask, preview_items
@@ -100,7 +100,11 @@ class Statistics:
 
 
 def judge_of(
-    graph: ToolGraph, critics: Sequence[str], values: RealValues, seen: Mapping[str, Sequence[SeenCall]]
+    graph: ToolGraph,
+    critics: Sequence[str],
+    values: RealValues,
+    seen: Mapping[str, Sequence[SeenCall]],
+    today: date | None = None,
 ) -> Judge:
     """A function that says why a record would not pass.
 
@@ -109,6 +113,7 @@ def judge_of(
         critics: Names of models that judge what the gates let pass.
         values: Values that exist on a server.
         seen: What calls of its reading tools returned, by tool.
+        today: Date of the set.
     """
     labeller = Labeller(graph.library, graph.dependency_type)
     background = Background(graph.library, graph.dependency_type, graph)
@@ -137,7 +142,7 @@ def judge_of(
         reviews = dict[str, Any]()
         for critic in critics:
             results = (carried.results, carried.is_simulated) if carried else ((), False)
-            evidence = Knowledge(values, *results, seen)
+            evidence = Knowledge(values, *results, seen, today)
             rubric = await judged(critic, gold, background, ask, evidence)
             if rubric is not None:
                 reviews[critic] = msgspec.to_builtins(rubric)
@@ -244,6 +249,7 @@ class GenerationWork(Work):
         graph: Of the tools.
         left_out: Tools that the offline writer cannot use, with the reasons.
         settings: Everything that shapes the samples.
+        today: Date of the set.
         prompt: None where the model plans around a sample.
         parameters: Of the requests, over the default ones.
         rewrite: How often an answer goes back to the model.
@@ -262,6 +268,7 @@ class GenerationWork(Work):
     rounds: tuple[Round, ...]
     carry: Tried | None
     values: Mapping[str, Mapping[str, Sequence[Any]]]
+    today: date | None
     prompt: BackInstructPrompt | None
     settings: Mapping[str, Any]
     parameters: Mapping[str, Any]
@@ -368,7 +375,7 @@ class GenerationWork(Work):
 
     def _describe(self, settings: Mapping[str, Any]) -> None:
         """Record the settings, and whether rules write about tools that they were not written for."""
-        facts: dict[str, Any] = {"generation": settings}
+        facts: dict[str, Any] = {**date_setting(self.today), "generation": settings}
         if self.rounds[-1].end is not None:
             facts[ROUNDS] = msgspec.to_builtins(self.rounds)
         by_rules = settings["llm"] == "offline" and _writes_by_rules(self.graph)
@@ -415,7 +422,7 @@ class GenerationWork(Work):
         drawn = partial(_draw, figures) if writing.save_figure else None
         is_structured = bool(self.run_settings.model.structured)
         seen = read_results(self.target_folder.folder)
-        judge = partial(judge_of, graph, tuple(writing.critic), self.values, seen)
+        judge = partial(judge_of, graph, tuple(writing.critic), self.values, seen, self.today)
         shared: dict[str, Any] = {
             "graph": graph,
             "sampler": self.sampler,
@@ -425,7 +432,9 @@ class GenerationWork(Work):
             "drawn": drawn,
         }
         if self.prompt is None:
-            return SeedItems(**shared, judge=judge, carry=self.carry, values=self.values, seen=seen)
+            return SeedItems(
+                **shared, judge=judge, carry=self.carry, values=self.values, seen=seen, today=self.today
+            )
         review = partial(sample_review, judge, self.carry) if self.rewrite else None
         return SampleItems(
             **shared, prompt=self.prompt, check=writing.check, review=review, values=self.values or None
@@ -462,6 +471,7 @@ def generation_work(
     llm = run.model.llm
     screen = run.screen
     values = read_values(folder)
+    today = folder.today(samples.today, force=run.choices.force)
     graph = target_folder.graph(dependency_type, say=screen.say)
     run_folder = Trial(folder.path, llm).run_folder
     seed = samples.seed
@@ -473,7 +483,7 @@ def generation_work(
     sampled, left_out = _sampled_graph(graph, folder, values, offline=offline, say=screen.say)
     sampler, count = _sampler(sampled, samples, seed, rounds, screen.say)
     is_seed = follows_seed(writing, graph, llm)
-    prompt = None if is_seed else _prompt(graph, writing, values)
+    prompt = None if is_seed else _prompt(graph, writing, values, today)
     limit = run.model.max_tokens
     limited = {} if limit is None else without_default({MAX_TOKENS: limit}, PARAMETERS)
     parameters: dict[str, Any] = {**run.model.parameters, **limited}
@@ -490,6 +500,7 @@ def generation_work(
         **({"values_sha256": _hash(json.dumps(values, sort_keys=True))} if values else {}),
         **run.endpoint.settings,
         **_unusual_settings(run, samples, writing, is_seed=is_seed),
+        **date_setting(today),
     }
     force = run.choices.force
     settings = settings if force else _begun_with(run_folder, settings)
@@ -505,6 +516,7 @@ def generation_work(
         rounds=tuple(rounds),
         carry=carry,
         values=values,
+        today=today,
         prompt=prompt,
         settings=settings,
         parameters=parameters,
@@ -540,7 +552,9 @@ def _sampler(
     return sampler, count
 
 
-def _prompt(graph: ToolGraph, writing: WritingSettings, values: RealValues) -> BackInstructPrompt:
+def _prompt(
+    graph: ToolGraph, writing: WritingSettings, values: RealValues, today: date | None
+) -> BackInstructPrompt:
     """The prompt of a request that is written in one turn."""
     template = writing.prompt_template
     return BackInstructPrompt(
@@ -550,6 +564,7 @@ def _prompt(graph: ToolGraph, writing: WritingSettings, values: RealValues) -> B
         wording=check_wording(writing.prompt, with_template=template is not None),
         template=None if template is None else read_template(template, REQUIRED),
         values=values,
+        today=today,
     )
 
 

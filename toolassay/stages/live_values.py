@@ -225,7 +225,15 @@ async def _collected(
             opened = await stack.enter_async_context(executor.open(context, shared))
         known = await _known(opened)
         consent = live.allow_writes or executor.is_harmless
-        collector = Collector(opened, library, known, allow_writes=consent, seed=seed, fresh=fresh)
+        collector = Collector(
+            opened,
+            library,
+            known,
+            allow_writes=consent,
+            seed=seed,
+            fresh=fresh,
+            today=folder.benchmark.today,
+        )
         with screen.progress("collecting values", collector.steps) as advance:
             observation = await collector.collect(advance)
         links = _with_observed_schemas(draft, observation, screen)

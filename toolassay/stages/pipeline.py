@@ -116,6 +116,7 @@ def pipeline(
     step = _Steps(screen, 4 + 2 * len(llm))
     data_dir_flag = f"--data_dir {shlex.quote(str(data_dir))}"
     folder = DataFolder(Path(data_dir))
+    folder.today(samples.today)  # another date is refused before anything is written
     _check_tools(folder, tool_desc)
     step.command("graph", data_dir_flag, f"--tool_desc {shlex.quote(str(tool_desc))}" if tool_desc else "")
     if not _has_graph(folder, dependency_type, screen):
@@ -141,6 +142,7 @@ def pipeline(
         cover=samples.cover,
         at_least=samples.at_least if samples.at_least > 1 else None,
         until=samples.until,
+        today=samples.today,
     )
     if generator == "offline":
         rewrite = None
@@ -365,6 +367,7 @@ def make_set(
     """
     standing(critic, map(Path, calibration))
     folder = DataFolder(Path(data_dir))
+    folder.today(samples.today)  # another date is refused before a model is asked
     step = _Steps(screen)
     if not folder.tool_desc.exists():
         step("import the tools of the server")

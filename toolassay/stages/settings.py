@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,6 +17,7 @@ from toolassay.engines import EngineName
 from toolassay.executors.executor import CallLimits
 from toolassay.graph.tool_graph import DEPENDENCY_TYPE
 from toolassay.models.refused_parameters import Default
+from toolassay.records.data_folder import date_of
 from toolassay.records.dataset import Shape
 from toolassay.runs.settings import ModelSettings
 
@@ -136,6 +138,15 @@ class SampleSettings:
             "have each tool or edge.",
             minimum=1,
             metavar="N passed",
+        ),
+    ] = None
+    today: Annotated[
+        date | str | None,
+        Option(
+            "Date on which the requests are made: prompts say it, agents and tool servers have it as the "
+            "variable TOOLASSAY_TODAY [default: that of the folder, else none].",
+            metavar="YYYY-MM-DD",
+            read=date_of,
         ),
     ] = None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property, partial
 from itertools import zip_longest
 from typing import Any, get_args
@@ -37,6 +38,7 @@ from toolassay.models import ChatRequest, ModelError
 from toolassay.models.protocol import Message, sent_back
 from toolassay.models.structured_output import json_schema
 from toolassay.prompts.plan_schemas import call_list_schema, object_schema
+from toolassay.prompts.templates import dated
 from toolassay.records.dataset import Sample, references_in
 from toolassay.runs.items import ENDED, Ask
 from toolassay.runs.journal import Journal
@@ -127,12 +129,14 @@ class SeedItems(SampleWriter):
         carry: Carries out plans; None if nothing can.
         values: Values of arguments that exist on a server.
         seen: What calls of its reading tools returned, by tool.
+        today: Date of the set, which the first prompt says.
     """
 
     judge: Callable[[], Judge]
     carry: Tried | None
     values: Mapping[str, Mapping[str, Sequence[Any]]]
     seen: Mapping[str, Sequence[SeenCall]]
+    today: date | None = None
 
     def messages(self, sample: Sample) -> list[Message]:
         """The first prompt."""
@@ -149,7 +153,7 @@ class SeedItems(SampleWriter):
             person=situation.person,
             occasion=situation.occasion,
         )
-        return [{"role": "user", "content": text}]
+        return [{"role": "user", "content": dated(text, self.today)}]
 
     @cached_property
     def _judge(self) -> Judge:

@@ -70,7 +70,14 @@ class AgentWork(CallWork):
         """The work on single requests."""
         own = super().items
         return AgentItems(
-            own.graph, own.way, {}, own.limits, own.executing, own.allow_writes, agent=self._agent
+            own.graph,
+            own.way,
+            {},
+            own.limits,
+            own.executing,
+            own.allow_writes,
+            today=own.today,
+            agent=self._agent,
         )
 
     @cached_property

@@ -10,6 +10,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -30,7 +31,7 @@ from toolassay.models import ModelError, ToolCall
 from toolassay.plans.call_plan import FunctionSchema, NamedFunction, Names, function_of
 from toolassay.plans.called_plan import plan_of_calls
 from toolassay.plans.execution_record import ExecutedCall, Execution
-from toolassay.prompts.templates import fixed_text, template_file
+from toolassay.prompts.templates import dated, fixed_text, template_file
 from toolassay.records.dataset import Request
 from toolassay.runs.items import ENDED, IN_DOUBT, OVERFLOW, Ask, InDoubt
 
@@ -107,6 +108,7 @@ class CallItems(RequestItems):
         choose: Chooses the tools that a request shows; None for all.
         later: The same with the tools as they are listed after the first calls; None where they stay.
         together: Maximum of servers that are started for requests at a time; further ones wait for theirs.
+        today: Date of the set.
     """
 
     graph: ToolGraph
@@ -119,6 +121,7 @@ class CallItems(RequestItems):
     choose: Choose | None = None
     later: CallItems | None = None
     together: int = TOGETHER
+    today: date | None = None
     _free: AbstractAsyncContextManager[Any] | None = None
     _executor: OpenExecutor | None = None
 
@@ -178,7 +181,7 @@ class CallItems(RequestItems):
         return call_format("react" if self.way == "react" else "native", structured=self.structured)
 
     def system(self, tools: Sequence[OfferedFunction]) -> str:
-        """The system message, which lists the tools if actions are text."""
+        """The system message, with the date if the set has one; it lists the tools if actions are text."""
         calls = self.way == "calls"
         parts = [fixed_text("ask_calls", _CALLS) if calls else fixed_text("ask_tools", _TOOLS)]
         if service := self.graph.library.service:
@@ -188,7 +191,7 @@ class CallItems(RequestItems):
                 unescaped_json(msgspec.to_builtins(replace(tool.function, name=tool.name))) for tool in tools
             )
             parts.append(fixed_text("ask_react", REACT).strip().format(tools="\n".join(lines)))
-        return "\n\n".join(parts)
+        return dated("\n\n".join(parts), self.today)
 
     async def answer(self, item: Request, ask: Ask) -> PlanEntry:
         """Let the model call tools; its calls are the plan."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import date
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -21,6 +22,7 @@ from toolassay.offline.shown_graphs import ShownGraphs
 from toolassay.prompts.signatures import argument_descriptions, shown_tool
 from toolassay.prompts.templates import (
     Wording,
+    dated,
     fields_of,
     last_turn,
     package_template,
@@ -50,6 +52,7 @@ class PlanPrompt:
         template: the text of a template to use instead (`$tools`, `$request`, `$demos`; `read_template`).
             Tools and demonstrations in it are written as by the published `inference.py`, so that the
             published wording gives the published prompts, byte for byte.
+        today: date of the set, which the prompt says first.
     """
 
     def __init__(
@@ -60,14 +63,20 @@ class PlanPrompt:
         demos: Sequence[Mapping[str, Any]] = (),
         wording: Wording = "default",
         template: str | None = None,
+        today: date | None = None,
     ) -> None:
         self._library = library
         self._rest = partial(
-            PlanPrompt, dependency_type=dependency_type, demos=demos, wording=wording, template=template
+            PlanPrompt,
+            dependency_type=dependency_type,
+            demos=demos,
+            wording=wording,
+            template=template,
+            today=today,
         )
         turns = turns_of(built_in(template_name(dependency_type, wording)))
         self._example = turns[:-1]
-        whole = Template(template or turns[-1]["content"])
+        whole = Template(dated(template or turns[-1]["content"], today))
         rendered = whole.safe_substitute(
             tools="\n".join(
                 tool_sentence(tool, with_paths=dependency_type == "schema")

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import chain, islice
@@ -56,7 +57,7 @@ from toolassay.plans.execution_record import ExecutedCall, Execution
 from toolassay.prompts.plan_schemas import plan_schema
 from toolassay.prompts.retrieval import ToolsInContext
 from toolassay.prompts.templates import Wording, read_template
-from toolassay.records.data_folder import DataFolder
+from toolassay.records.data_folder import DataFolder, date_setting
 from toolassay.records.dataset import Request
 from toolassay.records.requests import Chosen, Requests, key_of, request_fingerprint
 from toolassay.runs.budget import Estimate, ExpectedUsage
@@ -138,6 +139,7 @@ class PlanSource:
         wording: Of the prompt.
         template: Text of a template to use instead of the built-in one; None without one.
         library: The tools as the prompt lists them.
+        today: Date of the set.
     """
 
     graph: ToolGraph
@@ -146,6 +148,7 @@ class PlanSource:
     wording: Wording
     template: str | None
     library: ToolLibrary
+    today: date | None
 
     @classmethod
     def read(cls, folder: DataFolder, own: PlanOptions, screen: Screen) -> PlanSource:
@@ -163,14 +166,21 @@ class PlanSource:
         text = None if template is None else read_template(template, REQUIRED)
         requests = requests_of(folder, screen)
         demos = choose_demos(folder.data, own.use_demos, own.demo_ids)
-        return cls(graph, requests, demos, wording, text, library)
+        return cls(graph, requests, demos, wording, text, library, folder.benchmark.today)
 
     @property
     def prompt(self) -> PlanPrompt:
         """The prompt with the tools and demonstrations of the folder."""
         kind = self.graph.dependency_type
         template = self.template
-        return PlanPrompt(self.library, kind, demos=self.demos, wording=self.wording, template=template)
+        return PlanPrompt(
+            self.library,
+            kind,
+            demos=self.demos,
+            wording=self.wording,
+            template=template,
+            today=self.today,
+        )
 
 
 class PlanWork(Work):
@@ -397,6 +407,7 @@ class CallWork(PlanWork):
             bool(self._run.model.structured),
             self._choose,
             together=self._run.limits.multiworker or TOGETHER,
+            today=self._source.today,
         )
 
     @asynccontextmanager
@@ -430,6 +441,7 @@ class CallWork(PlanWork):
                 **({} if own.ask == "calls" else limits),
                 **({"structured": True} if items.structured else {}),
                 "prompt_sha256": prompt_hash,
+                **date_setting(items.today),
                 **self._offered,
             },
             parameters={**CALL_PARAMETERS, **self._parameters},
@@ -530,7 +542,8 @@ def recorded_items(settings: Mapping[str, Any], graph: ToolGraph) -> CallItems:
     limits = EpisodeLimits(settings.get("max_steps", 1), settings.get("max_seconds", float("inf")))
     structured = bool(settings.get("structured"))
     choose = _recorded_only if "tools_in_context" in settings else None
-    return CallItems(graph, settings["ask"], {}, limits, structured=structured, choose=choose)
+    today = msgspec.convert(settings.get("today"), date | None)
+    return CallItems(graph, settings["ask"], {}, limits, structured=structured, choose=choose, today=today)
 
 
 def _recorded_only(request: str) -> list[str]:
