@@ -51,15 +51,14 @@ def plan(*calls: tuple[str, dict[str, Any]], goal: str = GOAL) -> str:
     return json.dumps({"goal": goal, "calls": listed, "declined": ""})
 
 
-def words(text: str, *steps: str) -> str:
-    numbered = [f"Step {number}: {step}" for number, step in enumerate(steps, start=1)]
-    return json.dumps({"user_request": text, "task_steps": numbered, "declined": ""})
+def words(text: str) -> str:
+    return json.dumps({"user_request": text, "declined": ""})
 
 
 FIND = ("find_benches", {"day": DAY})
 BOOK = ("book_bench", {"bench_id": "<node-0>.benches[0].id", "hours": 3})
 ASKED = f"I need the cheapest workbench that is free on {DAY} for 3 hours, please book it."
-PLAN, WORDS = plan(FIND, BOOK), words(ASKED, "find_benches", "book_bench")
+PLAN, WORDS = plan(FIND, BOOK), words(ASKED)
 
 
 class Scripted:
@@ -155,9 +154,7 @@ def test_a_tool_is_called_for_two_things(tmp_path: Path) -> None:
     invite = ("invite_guests", {"booking_id": "k-12", "filter": {"bench_ids": benches}})
     text = f"Invite to k-12 those who have the first bench that is free on {DAY} or on 2031-04-03."
     twice = plan(FIND, ("find_benches", {"day": "2031-04-03"}), invite)
-    (record,) = written(
-        tmp_path, Scripted(twice, words(text, "find_benches", "find_benches", "invite_guests"))
-    )
+    (record,) = written(tmp_path, Scripted(twice, words(text)))
     link = {"source": "find_benches", "target": "invite_guests"}
     assert record["result"]["invoking_graph"]["links"] == [link, link], "one of each call"
     assert release(tmp_path, force=True).levels["pass"] == 1
@@ -181,7 +178,7 @@ def test_what_gates_find_goes_back_to_the_plan(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_in_the_words_goes_back_to_the_words(tmp_path: Path) -> None:
-    vague = words("I need the cheapest workbench that is free for 3 hours, please book it.", "a", "b")
+    vague = words("I need the cheapest workbench that is free for 3 hours, please book it.")
     writer = Scripted(PLAN, vague, WORDS)
     (record,) = written(tmp_path, writer)
     assert DAY in writer.last(2)
@@ -193,7 +190,7 @@ def test_what_an_installed_gate_finds_goes_back_to_the_turn_that_it_declares(
 ) -> None:
     package = installed(root / "tests" / "packages" / "brevity_gate", tmp_path)
     monkeypatch.syspath_prepend(str(package))
-    long = words(f"{ASKED} {'Please hurry up now. ' * 10}", "find_benches", "book_bench")
+    long = words(f"{ASKED} {'Please hurry up now. ' * 10}")
     writer = Scripted(PLAN, long, WORDS)
     (record,) = written(tmp_path / "set", writer)
     assert "write at most 40" in writer.last(2)
@@ -226,7 +223,7 @@ def test_a_critic_sends_back_what_it_says_no_to(tmp_path: Path, criterion: str, 
 
 
 def test_a_doubt_that_a_critic_decides_is_not_sent_back_with_a_fault(tmp_path: Path) -> None:
-    leaks = words("I need the cheapest bench for 3 hours, so call book_bench.", "find_benches", "book_bench")
+    leaks = words("I need the cheapest bench for 3 hours, so call book_bench.")
     yes = json.dumps({name: {"why": "", "yes": True} for name in CRITERIA})
     writer = Scripted(PLAN, leaks, WORDS)
     written(tmp_path, writer, Scripted(said=lambda request: yes))

@@ -70,7 +70,7 @@ from toolassay.runs.trials import Trial
 from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
 from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.cover import Cover, Round
-from toolassay.stages.live_values import Collected, read_results, read_values
+from toolassay.stages.live_values import SIMULATED, Collected, read_results, read_values
 from toolassay.stages.settings import SampleSettings, WritingSettings
 from toolassay.writing.seed_writer import REWRITES, Judge, SeedItems
 from toolassay.writing.turns import seed_wording
@@ -422,7 +422,10 @@ class GenerationWork(Work):
         drawn = partial(_draw, figures) if writing.save_figure else None
         is_structured = bool(self.run_settings.model.structured)
         seen = read_results(self.target_folder.folder)
-        judge = partial(judge_of, graph, tuple(writing.critic), self.values, seen, self.today)
+        recorded = self.target_folder.folder.benchmark.values_from or {}
+        # Values that a simulation accepted were drawn, and exist nowhere.
+        known = {} if recorded.get("executor") == SIMULATED else self.values
+        judge = partial(judge_of, graph, tuple(writing.critic), known, seen, self.today)
         shared: dict[str, Any] = {
             "graph": graph,
             "sampler": self.sampler,
@@ -433,7 +436,7 @@ class GenerationWork(Work):
         }
         if self.prompt is None:
             return SeedItems(
-                **shared, judge=judge, carry=self.carry, values=self.values, seen=seen, today=self.today
+                **shared, judge=judge, carry=self.carry, values=known, seen=seen, today=self.today
             )
         review = partial(sample_review, judge, self.carry) if self.rewrite else None
         return SampleItems(

@@ -229,8 +229,7 @@ class SeedItems(SampleWriter):
                 calls = call_list_schema(tools, len(sample.nodes) + 2)
                 parts = {"goal": text, "calls": calls, DECLINED: text}
             else:
-                steps = {"type": "array", "items": text, "maxItems": len(sample.nodes) + 2}
-                parts = {"user_request": text, "task_steps": steps, FACTS: _FACTS_SCHEMA, DECLINED: text}
+                parts = {"user_request": text, FACTS: _FACTS_SCHEMA, DECLINED: text}
             schema = json_schema("plan" if form is PlanAnswer else "request", object_schema(parts))
         return ChatRequest(
             list(messages), {**PARAMETERS, **self.parameters, **schema}, None, None, "generator"
@@ -249,7 +248,7 @@ class SeedItems(SampleWriter):
         ]
         steps = [f"Step {number}: Call {node['id']}" for number, node in enumerate(nodes, start=1)]
         result = {
-            "task_steps": steps if words is None else words.task_steps,
+            "task_steps": steps,
             "user_request": plan.goal if words is None else words.user_request,
             "invoking_graph": {"nodes": nodes, "links": links_of(self.graph, nodes)},
         }
@@ -273,7 +272,7 @@ class SeedItems(SampleWriter):
             results="\n".join(shown_results([call.tool for call in plan.calls], results)) or NOT_CARRIED_OUT,
             goal=plan.goal.replace("\n", " "),
             register=situation.register,
-            length=situation.length,
+            length=situation.length_for(len(plan.calls)),
         )
         return {"role": "user", "content": text}
 
@@ -306,7 +305,7 @@ def _again(problems: Sequence[Problem], *, about_plan: bool) -> Message:
     request = (
         "Plan the calls again (`goal`, `calls`, `declined`), for another goal if need be."
         if about_plan
-        else "Write the words again (`user_request`, `task_steps`, `facts`, `declined`)."
+        else "Write the words again (`user_request`, `facts`, `declined`)."
     )
     listed = "\n".join(f"- {problem.text}" for problem in problems)
     return {"role": "user", "content": template("again").substitute(problems=listed, what=request)}

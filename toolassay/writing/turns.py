@@ -34,6 +34,15 @@ class Situation(NamedTuple):
         rng = Random(f"situation {seed} {index}")
         return cls(*(rng.choice(choices) for choices in package_data(__package__, "situations.json")))
 
+    def length_for(self, calls: int) -> str:
+        """The length, or a longer one that so many calls need.
+
+        >>> Situation("", "", "", "one sentence").length_for(5)
+        'two or three sentences'
+        """
+        lengths: list[str] = package_data(__package__, "situations.json")[-1]
+        return lengths[max(lengths.index(self.length), min(calls // 2, len(lengths) - 1))]
+
 
 class _Argument(msgspec.Struct):
     name: str
@@ -62,7 +71,6 @@ class RequestAnswer(msgspec.Struct):
     """The answer to the second prompt."""
 
     user_request: str
-    task_steps: list[str]
     facts: list[FactSource] | None = None
     declined: str = ""
 
