@@ -22,6 +22,7 @@ from toolassay.files.data_files import map_texts
 from toolassay.graph import DependencyType
 from toolassay.plans.gold import Gold
 from toolassay.records.dataset import (
+    TASK_KIND,
     Shape,
     form_of,
     is_paths,
@@ -37,6 +38,10 @@ from toolassay.tools.library import ToolLibrary
 _WRAPPING = re.compile(r"^[<\s]*(?:output[_ ]of[_ ]+)?[<\s]*|[>\s]+$", re.IGNORECASE)
 # A step number: matches "Step 2" in "Step 2: use it", not "2 steps".
 _STEP = re.compile(r"\b(step\s+)(\d+)\b", re.IGNORECASE)
+
+
+# Keys of a record that its label has, too.
+_KEPT = (FOLLOW, "goal", TASK_KIND, "manner", EXECUTED, REVIEWS)
 
 
 @dataclass(frozen=True)
@@ -242,7 +247,11 @@ class Labeller:
             "check_by_teacher": written.check_by_teacher,
             **form_of(request),
             **({} if written.facts is None else {FACTS: msgspec.to_builtins(written.facts)}),
-            **{key: line[key] for key in (FOLLOW, "goal", EXECUTED, REVIEWS) if key in line},
+            **{
+                key: line[key]
+                for key in (FOLLOW, "goal", TASK_KIND, "manner", EXECUTED, REVIEWS)
+                if key in line
+            },
         }
         return Gold.of(label), []
 

@@ -92,6 +92,8 @@ class RawSample(msgspec.Struct, frozen=True, kw_only=True):
         form: Mark of a work order.
         follow: "seed" if the sample was only an idea, with which a plan is not compared.
         goal: The goal that the model chose then.
+        task_kind: Kind of the task, if kinds were drawn.
+        manner: In which manner it is said then.
         reviews: What critics answered, by critic.
         executed: Outcome of the execution.
         more: Other keys of the line.
@@ -108,6 +110,8 @@ class RawSample(msgspec.Struct, frozen=True, kw_only=True):
     form: str | UnsetType = UNSET
     follow: Follow | UnsetType = UNSET
     goal: str | UnsetType = UNSET
+    task_kind: str | UnsetType = UNSET
+    manner: str | UnsetType = UNSET
     reviews: dict[str, Any] | UnsetType = UNSET
     executed: str | UnsetType = UNSET
     more: dict[str, Any] | UnsetType = UNSET

@@ -101,6 +101,11 @@ class TaskGraph:
         }
 
 
+Difficulty = Literal["easy", "mixed", "hard"]
+"""How demanding the tasks are that are asked of a writer."""
+TASK_KIND = "task_kind"
+"""The key of a label with the kind of its task."""
+
 WORK_ORDER_OPENINGS = ("Please do the following:\n", "Please do the following, in this order:\n")
 """How a work order begins, a numbered list that rules made of the tools' sentences."""
 

@@ -191,7 +191,10 @@ def follows_seed(writing: WritingSettings, graph: ToolGraph, llm: str) -> bool:
     own = writing.prompt_template is not None or writing.check or writing.prompt != "default"
     if writing.follow == "seed" and own:
         raise UsageError("--prompt, --prompt_template and --check belong to --follow strict", fix="omit them")
-    return is_possible and not own and writing.follow != "strict"
+    is_seed = is_possible and not own and writing.follow != "strict"
+    if writing.difficulty is not None and not is_seed:
+        raise UsageError("--difficulty belongs to --follow seed", fix="omit it, or name a served --llm")
+    return is_seed
 
 
 _MOST_NAMED = 8  # tools, or samples, in a warning
@@ -436,7 +439,13 @@ class GenerationWork(Work):
         }
         if self.prompt is None:
             return SeedItems(
-                **shared, judge=judge, carry=self.carry, values=known, seen=seen, today=self.today
+                **shared,
+                judge=judge,
+                carry=self.carry,
+                difficulty=writing.difficulty,
+                values=known,
+                seen=seen,
+                today=self.today,
             )
         review = partial(sample_review, judge, self.carry) if self.rewrite else None
         return SampleItems(
@@ -617,6 +626,7 @@ def _unusual_settings(
         **({} if wording == "default" else {"prompt": wording}),
         **({"rewrite": writing.rewrite} if writing.rewrite else {}),
         **({"critic": list(writing.critic)} if writing.critic else {}),
+        **({"difficulty": writing.difficulty} if writing.difficulty else {}),
         **({FOLLOW: "seed"} if is_seed else {}),
     }
 

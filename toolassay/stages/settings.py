@@ -18,7 +18,7 @@ from toolassay.executors.executor import CallLimits
 from toolassay.graph.tool_graph import DEPENDENCY_TYPE
 from toolassay.models.refused_parameters import Default
 from toolassay.records.data_folder import date_of
-from toolassay.records.dataset import Shape
+from toolassay.records.dataset import Difficulty, Shape
 from toolassay.runs.settings import ModelSettings
 
 AUTO = "auto"
@@ -189,6 +189,13 @@ class WritingSettings:
         Sequence[str],
         Option("With --rewrite: model that reviews what the gates let pass.", metavar="LLM"),
     ] = ()
+    difficulty: Annotated[
+        Difficulty | None,
+        Option(
+            "With --follow seed: draw kinds of tasks (look up, choose, for each, count, two goals, a detour) "
+            "and manners of saying them, up to 12 calls."
+        ),
+    ] = None
     follow: Annotated[
         Literal["seed", "strict"] | None,
         Option(

@@ -15,6 +15,7 @@ from itertools import zip_longest
 from typing import Any, get_args
 
 import msgspec
+from msgspec.structs import replace as replace_fields
 
 from toolassay.backinstruct.generator import (
     DECLINED,
@@ -39,7 +40,7 @@ from toolassay.models.protocol import Message, sent_back
 from toolassay.models.structured_output import json_schema
 from toolassay.prompts.plan_schemas import call_list_schema, object_schema
 from toolassay.prompts.templates import dated
-from toolassay.records.dataset import Sample, references_in
+from toolassay.records.dataset import Difficulty, Sample, references_in
 from toolassay.runs.items import ENDED, Ask
 from toolassay.runs.journal import Journal
 from toolassay.tools.library import Tool
@@ -54,11 +55,13 @@ from toolassay.writing.shown import (
     shown_whole,
 )
 from toolassay.writing.turns import (
+    MOST_CALLS,
     NOT_CARRIED_OUT,
     SIMULATED,
     PlanAnswer,
     RequestAnswer,
     Situation,
+    TaskForm,
     read_turn,
     template,
 )
@@ -127,6 +130,7 @@ class SeedItems(SampleWriter):
     Attributes:
         judge: Makes what finds the problems of a plan, and of a plan with its request.
         carry: Carries out plans; None if nothing can.
+        difficulty: Of the tasks; None for no kinds of tasks.
         values: Values of arguments that exist on a server.
         seen: What calls of its reading tools returned, by tool.
         today: Date of the set, which the first prompt says.
@@ -134,6 +138,7 @@ class SeedItems(SampleWriter):
 
     judge: Callable[[], Judge]
     carry: Tried | None
+    difficulty: Difficulty | None = None
     values: Mapping[str, Mapping[str, Sequence[Any]]]
     seen: Mapping[str, Sequence[SeenCall]]
     today: date | None = None
@@ -149,11 +154,18 @@ class SeedItems(SampleWriter):
             rows="\n".join([*shown_rows(self.values, names), *shown_samples(self.seen, names)])
             or "(nothing known)",
             seed=", ".join(sample.nodes),
-            most=len(sample.nodes) + 2,
+            most=self._most_calls(sample),
+            kind=self._form(sample).about_plan,
             person=situation.person,
             occasion=situation.occasion,
         )
         return [{"role": "user", "content": dated(text, self.today)}]
+
+    def _form(self, sample: Sample) -> TaskForm:
+        return TaskForm.drawn(self.difficulty, sample.seed, sample.index)
+
+    def _most_calls(self, sample: Sample) -> int:
+        return len(sample.nodes) + 2 if self.difficulty in (None, "easy") else MOST_CALLS
 
     @cached_property
     def _judge(self) -> Judge:
@@ -226,7 +238,7 @@ class SeedItems(SampleWriter):
             text = {"type": "string"}
             if form is PlanAnswer:
                 tools = [self.graph.library[name] for name in offered_tools(self.graph, sample)]
-                calls = call_list_schema(tools, len(sample.nodes) + 2)
+                calls = call_list_schema(tools, self._most_calls(sample))
                 parts = {"goal": text, "calls": calls, DECLINED: text}
             else:
                 parts = {"user_request": text, FACTS: _FACTS_SCHEMA, DECLINED: text}
@@ -254,7 +266,9 @@ class SeedItems(SampleWriter):
         }
         if words is not None and words.facts is not None:
             result[FACTS] = msgspec.to_builtins(words.facts)
-        return raw_sample(sample, self.graph.library, result, plan.goal)
+        record = raw_sample(sample, self.graph.library, result, plan.goal)
+        form = self._form(sample)
+        return replace_fields(record, task_kind=form.kind, manner=form.manner) if form.kind else record
 
     def _second(self, sample: Sample, plan: PlanAnswer, carried: Carried | None) -> Message:
         """The prompt for the words."""
@@ -273,6 +287,7 @@ class SeedItems(SampleWriter):
             goal=plan.goal.replace("\n", " "),
             register=situation.register,
             length=situation.length_for(len(plan.calls)),
+            manner=self._form(sample).about_words,
         )
         return {"role": "user", "content": text}
 

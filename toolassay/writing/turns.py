@@ -14,6 +14,7 @@ from toolassay.files.data_files import package_data
 from toolassay.models import ChatResponse
 from toolassay.models.json_answers import read_answer
 from toolassay.prompts.templates import package_template
+from toolassay.records.dataset import Difficulty
 
 
 class Situation(NamedTuple):
@@ -42,6 +43,46 @@ class Situation(NamedTuple):
         """
         lengths: list[str] = package_data(__package__, "situations.json")[-1]
         return lengths[max(lengths.index(self.length), min(calls // 2, len(lengths) - 1))]
+
+
+MOST_CALLS = 12
+"""Of a plan with a difficulty above easy."""
+
+
+class TaskForm(NamedTuple):
+    """What kind of task a sample becomes, and in which manner it is said; empty without a difficulty."""
+
+    kind: str = ""
+    manner: str = ""
+
+    @classmethod
+    def drawn(cls, difficulty: Difficulty | None, seed: int, index: int) -> TaskForm:
+        """The form of sample `index`.
+
+        >>> TaskForm.drawn(None, 7, 12), TaskForm.drawn("hard", 7, 12).kind in ("choose", "each", "count")
+        (TaskForm(kind='', manner=''), True)
+        """
+        if difficulty is None:
+            return cls()
+        rng = Random(f"task {seed} {index}")
+        weights: dict[str, int] = _tasks()["difficulties"][difficulty]
+        (kind,) = rng.choices(list(weights), list(weights.values()))
+        return cls(kind, rng.choice(list(_tasks()["manners"])))
+
+    @property
+    def about_plan(self) -> str:
+        """What the prompt for the plan says."""
+        return f" The kind of task: {_tasks()['kinds'][self.kind]}" if self.kind else ""
+
+    @property
+    def about_words(self) -> str:
+        """What the prompt for the words says."""
+        return str(_tasks()["manners"][self.manner]) if self.manner else ""
+
+
+def _tasks() -> dict[str, Any]:
+    tasks: dict[str, Any] = package_data(__package__, "tasks.json")
+    return tasks
 
 
 class _Argument(msgspec.Struct):

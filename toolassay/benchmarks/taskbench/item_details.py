@@ -55,7 +55,7 @@ from toolassay.plans.gold import Gold
 from toolassay.plans.normalised_plan import Plan, PlanReader, published_arguments, steps_text
 from toolassay.records.cases import has_no_plan
 from toolassay.records.data_folder import DataFolder, Say
-from toolassay.records.dataset import LastLabels, read_labels, repository_form
+from toolassay.records.dataset import TASK_KIND, LastLabels, read_labels, repository_form
 from toolassay.records.requests import Requests, key_of
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL, recorded_settings
@@ -138,11 +138,18 @@ def plan_golds(folder: DataFolder) -> Iterator[ItemGold]:
                 str(label["id"]),
                 str(label.get("user_request") or ""),
                 list(dict.fromkeys(plan.names)) if plan else [],
+                _groups(label),
                 sections=[
                     *([Section("Steps", "text", steps)] if steps else []),
                     *_ran(execution(str(label["id"])), "Gold plan, executed"),
                 ],
             )
+
+
+def _groups(label: Record) -> dict[str, str]:
+    """The kind of the task, and the tags of a case, by which a report groups items."""
+    groups = {TASK_KIND: label[TASK_KIND]} if TASK_KIND in label else {}
+    return groups | ({"tags": ", ".join(label["tags"])} if label.get("tags") else {})
 
 
 def plan_answers(
