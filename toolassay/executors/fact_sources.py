@@ -32,7 +32,7 @@ class FactSource(msgspec.Struct, frozen=True, rename={"sources": "from"}, omit_d
         Raises:
             Unresolvable: A result lacks it, or nothing can be computed of it.
         """
-        results = {call.node: CallResult.of(call.result) for call in execution.calls if call.error is None}
+        results = {node: CallResult.of(result) for node, result in execution.results.items()}
         values: list[Any] = []
         for text in [self.sources] if isinstance(self.sources, str) else self.sources:
             reference = parse_reference(text)

@@ -96,6 +96,7 @@ class SampleSelection:
         try:
             plan = call_plan_of(gold, self.library, self.kind)
             results = None if self.executed is None else self.executed.of(gold.id, plan)
-            return SelectedPlan(plan, split, level, gold, results)
+            expanded = None if results is None else results.expanded
+            return SelectedPlan(expanded or plan, split, level, gold, results)
         except Unfit as error:
             return RefusedSample.of(gold, *error.fault)
