@@ -156,7 +156,7 @@ def test_at_most_twenty_calls_are_made() -> None:
 # On a server
 
 OPEN = '<node-0>.tickets[state="open"]'
-CLOSE_ALL = (
+CLOSE_ALL: tuple[tuple[str, dict[str, Any]], ...] = (
     ("list_tickets", {}),
     ("close_ticket", {"id": f"{OPEN}[each].id"}),
     ("delete_ticket", {"id": "<node-1>[1].id"}),

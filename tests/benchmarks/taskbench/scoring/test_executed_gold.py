@@ -13,8 +13,8 @@ import pytest
 from tests.support.builders import imported_tool, node, plan_of
 from toolassay.benchmarks.taskbench.scoring.executed_gold import ExecutedGold
 from toolassay.benchmarks.taskbench.scoring.strict import StrictItem, score_plan
-from toolassay.plans.execution_record import SIMULATOR, ExecutedCall, Execution
 from toolassay.plans.called_plan import plan_of_calls
+from toolassay.plans.execution_record import SIMULATOR, ExecutedCall, Execution
 from toolassay.plans.normalised_plan import PlanReader
 from toolassay.tools.library import Tool, ToolLibrary
 
@@ -168,7 +168,7 @@ def test_executions_of_an_edited_plan_do_not_count(tmp_path: Path, library: Tool
 
 # Selectors: the gold has the calls that were made
 
-TICKETS = [
+TICKETS: list[dict[str, Any]] = [
     {"id": 70141, "state": "open", "due": "2031-05-01"},
     {"id": 70142, "state": "done", "due": "2031-01-01"},
     {"id": 70143, "state": "open", "due": "2031-03-01"},
