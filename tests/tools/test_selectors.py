@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.plans.normalised_plan import normal_references
+from toolassay.prompts.templates import package_template
 from toolassay.tools.output_paths import (
     EACH,
     FOR_EACH,
@@ -131,3 +133,12 @@ def test_a_long_wrong_text_is_read_in_linear_time(part: str) -> None:
     began = time.perf_counter()
     assert parse_reference(f"<node-0>{part * 5_000}!") is None
     assert time.perf_counter() - began < 2
+
+
+@pytest.mark.parametrize("name", ["schema", "example_schema", "ask_calls"])
+def test_prompts_show_the_grammar_that_is_read(name: str) -> None:
+    examples = re.findall(r"<node-0>\.\w+(?:\[[^\]]+\])+\.id", package_template("benchmarks/taskbench", name))
+    references = [parse_reference(example) for example in examples]
+    assert None not in references
+    kinds = {step.kind for ref in references if ref for step in ref.path if isinstance(step, Selector)}
+    assert kinds >= {"is", "max", "each"}
