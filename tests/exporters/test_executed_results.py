@@ -17,6 +17,7 @@ from tests.support.executions import execution_of, write_executions
 from tests.support.gold_samples import TEMPORAL
 from toolassay.errors import UsageError
 from toolassay.exporters.executed_results import ExecutedResults, PlanResults
+from toolassay.exporters.rows import row_of
 from toolassay.plans.call_plan import Argument, Call, CallPlan, Unfit
 from toolassay.plans.execution_record import ExecutedCall, Execution, Outcome
 from toolassay.tools.library import ToolLibrary
@@ -102,6 +103,30 @@ def test_arguments_that_the_schema_forbids_are_refused(tmp_path: Path) -> None:
         results(day="2026-01-05", kind="stone")
     with pytest.raises(Unfit, match=r"schema forbids: 'day' is a required property"):
         results(kind="wood")
+
+
+def test_a_call_that_was_made_for_each_item_is_several_calls(tmp_path: Path) -> None:
+    book = Call("book", (Argument("seats", "<node-0>.rows[each].left"),))
+    plan = CallPlan("1", "", (), (CALLS[0], book, Call("pay", (Argument("amount", "<node-1>"),))), ((0, 1),))
+    calls = (
+        ExecutedCall(0, "pay", {"amount": 3}, {"rows": [{"left": 4}, {"left": 2}]}),
+        ExecutedCall(1, "book", {"seats": 4}, "Booked 4.", repetition=0),
+        ExecutedCall(1, "book", {"seats": 2}, "Booked 2.", repetition=1),
+        ExecutedCall(2, "pay", {"amount": 6}, "Paid."),
+    )
+    wrong = ExecutedCall(2, "pay", {}, error="no amount")
+    execution = Execution(1, "ran", "mcp", plan.fingerprint, calls, wrong_call=wrong)
+    write_executions(tmp_path, [execution])
+    results = ExecutedResults.index(tmp_path / "executions.jsonl", TEMPORAL, "temporal").of(1, plan)
+
+    assert results.texts[1:] == ("Booked 4.", "Booked 2.", "Paid.")
+    assert results.expanded is not None and results.refused is not None
+    assert results.expanded.calls == results.calls
+    assert results.expanded.links == ((0, 1), (0, 2), (1, 3), (2, 3))
+    assert results.refused.number == 3
+    row = row_of(results.expanded, results)
+    assert [call.result for call in row.calls] == list(results.texts)
+    assert row.answer == "Paid."
 
 
 WRONG = ExecutedCall(0, "book", {"seats": "many"}, error="seats: not a number")

@@ -115,3 +115,12 @@ def test_what_is_refused(value: dict[str, Any], message: str) -> None:
 def test_what_is_refused_of_parameters(arguments: list[Any], message: str) -> None:
     with pytest.raises(Unfit, match=message):
         temporal(label(1, [("book", arguments)]))
+
+
+@pytest.mark.parametrize("selector", ["[each]", "[max price].id", '[name="Ann"].id'])
+def test_selectors_need_tools_with_schemas(selector: str) -> None:
+    text = f"<node-0>.rows{selector}"
+    with pytest.raises(Unfit, match="needs tools with schemas"):
+        temporal(label(1, [("pay", named(amount=3)), ("tell", named(whom=text))]))
+    with pytest.raises(Unfit, match="needs tools with schemas"):
+        resource(label(1, [("Fetch", ["https://a.example"]), ("Answer", [{"value": text}, "b"])]))

@@ -66,7 +66,7 @@ def facts_of(gold: Gold) -> list[FactSource] | None:
 
 def results_of(execution: Execution) -> dict[int, CallResult]:
     """The results of the calls of a plan, by number of the node."""
-    return {call.node: CallResult.of(call.result) for call in execution.calls if call.error is None}
+    return {node: CallResult.of(result) for node, result in execution.results.items()}
 
 
 def missing_facts(facts: Sequence[FactSource], results: Mapping[int, CallResult]) -> Iterator[str]:
@@ -81,17 +81,16 @@ def missing_facts(facts: Sequence[FactSource], results: Mapping[int, CallResult]
             yield f"facts[{number}]: an object or nothing is no fact that can be told: name its parts"
 
 
-def facts_in_words(gold: Gold, texts: Sequence[str]) -> str:
+def facts_in_words(gold: Gold, results: Mapping[int, CallResult]) -> str:
     """The facts of a sample with their units, as an answer states them; empty without any.
 
     Args:
         gold: The sample.
-        texts: What its calls returned.
+        results: The results of its calls.
 
     Raises:
         Unfit: A result lacks a fact.
     """
-    results = dict(enumerate(map(CallResult.read, texts)))
     words = []
     try:
         told = [(fact.value(results), fact.unit) for fact in facts_of(gold) or ()]

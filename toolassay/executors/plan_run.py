@@ -11,10 +11,12 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from toolassay.executors.executor import (
@@ -27,22 +29,34 @@ from toolassay.executors.executor import (
     call_tool,
 )
 from toolassay.executors.workspace import changes_of, digest_of
+from toolassay.files.data_files import map_texts
 from toolassay.models import ModelError
 from toolassay.models.concurrency import waiting
 from toolassay.plans.call_plan import CallPlan
 from toolassay.plans.execution_record import Arguments, ExecutedCall, Execution, Outcome, StateSummary
-from toolassay.records.dataset import RequestId
+from toolassay.records.dataset import RequestId, references_in
 from toolassay.records.requests import key_of
 from toolassay.runs.items import Ask, InDoubt, ItemWork, answer_item, no_model
 from toolassay.runs.journal import ItemEntry, Journal
 from toolassay.runs.runner import Loop, run_items
 from toolassay.tools.argument_schemas import Schema, json_type, kinds_of, schema_at
 from toolassay.tools.library import Tool, ToolLibrary, is_required
-from toolassay.tools.output_paths import EACH, Part, Reference, parse_reference, path_text
+from toolassay.tools.output_paths import (
+    EACH,
+    FOR_EACH,
+    Part,
+    Reference,
+    Selector,
+    may_leave_several,
+    parse_reference,
+    path_text,
+    reference_text,
+)
 
 # A reference to a whole result inside a longer text: the one in "about <node-0>"; not "<node-x>".
 _INSIDE = re.compile(r"<node-(\d{1,18})>")
 _MOST_ITEMS = 10_000  # that one reference collects
+_MOST_REPETITIONS = 20  # calls of one node with `[each]`
 
 
 class PossibleItem(CallResult):
@@ -77,6 +91,59 @@ def resolve_arguments(
     return {name: _resolved(value, results, (name,), root) for name, value in arguments.items()}
 
 
+def resolve_calls(
+    call: ExecutedCall, results: Mapping[int, CallResult], schema: Schema | None
+) -> list[ExecutedCall]:
+    """The calls of a node with values in place of references: one, or with `[each]` one for each item.
+
+    Several lists in the arguments of a node go together by position.
+
+    Args:
+        call: The call of the node, with its references.
+        results: The results so far, by number of the call.
+        schema: The schema of the arguments; None if the tool has none.
+
+    Raises:
+        Unresolvable: As for `resolve_arguments`; lists differ in length, or have more than 20 items.
+
+    >>> tickets = {0: CallResult.of([{"id": 7}, {"id": 9}])}
+    >>> close = ExecutedCall(1, "close", {"id": "<node-0>[each].id", "why": "late"})
+    >>> [call.arguments for call in resolve_calls(close, tickets, None)]
+    [{'id': 7, 'why': 'late'}, {'id': 9, 'why': 'late'}]
+    """
+    arguments = call.arguments
+    sizes = sorted({_repetitions(ref, results) for ref in references_in(arguments) if FOR_EACH in ref.path})
+    if not sizes:
+        return [replace(call, arguments=resolve_arguments(arguments, results, schema))]
+    if len(sizes) > 1:
+        raise Unresolvable(f"its lists for [each] have {sizes[0]} and {sizes[-1]} items")
+    if sizes[0] > _MOST_REPETITIONS:
+        raise Unresolvable(f"[each] has {sizes[0]} items, and at most {_MOST_REPETITIONS} calls are made")
+
+    def numbered(text: str, number: int) -> str:
+        reference = parse_reference(text)
+        if reference is None:
+            return text
+        path = tuple(number if step == FOR_EACH else step for step in reference.path)
+        return reference_text(Reference(reference.node, path))
+
+    calls = []
+    for number in range(sizes[0]):
+        own = map_texts(arguments, partial(numbered, number=number), key=str)
+        resolved = resolve_arguments(own, results, schema)
+        calls.append(replace(call, arguments=resolved, repetition=number))
+    return calls
+
+
+def _repetitions(reference: Reference, results: Mapping[int, CallResult]) -> int:
+    """The number of items for which a reference with `[each]` repeats its call."""
+    depth = reference.path.index(FOR_EACH)
+    before = reference.path[:depth]
+    if EACH in before or FOR_EACH in reference.path[depth + 1 :]:
+        raise Unresolvable("a reference has one [each], and no [*] before it")
+    return len(picked(Reference(reference.node, (*before, EACH)), results).value)
+
+
 def _resolved(
     value: Any, results: Mapping[int, CallResult], path: tuple[str | int, ...], root: Schema
 ) -> Any:
@@ -108,18 +175,64 @@ def picked(reference: Reference, results: Mapping[int, CallResult]) -> CallResul
     if not reference.path:
         return result
     values = [result.value]
-    if (
-        isinstance(result, PossibleItem)
-        and reference.path[0] in (0, EACH)
-        and not isinstance(result.value, list)
-    ):
+    begins_with_item = reference.path[0] in (0, EACH) or isinstance(reference.path[0], Selector)
+    if isinstance(result, PossibleItem) and begins_with_item and not isinstance(result.value, list):
         values = [values]
     for depth, part in enumerate(reference.path):
+        path = path_text(reference.path[: depth + 1])
+        if isinstance(part, Selector):
+            where = f"'{path}' of the result of call {reference.node}"
+            are_several = may_leave_several(reference.path, depth)
+            values = [_selected(value, part, where, are_several=are_several) for value in values]
+            continue
         values = [item for value in values for item in _inside(value, part)][:_MOST_ITEMS]
         if not values and EACH not in reference.path[:depth]:
-            path = path_text(reference.path[: depth + 1])
             raise Unresolvable(f"the result of call {reference.node} has no '{path}'")
     return CallResult.of(values if EACH in reference.path else values[0])
+
+
+def _selected(items: Any, selector: Selector, where: str, *, are_several: bool) -> Any:
+    """The item that a selector chooses; of a filter that may leave several, the list of them.
+
+    Args:
+        items: What should be a list.
+        selector: The selector.
+        where: Names its place in a refusal.
+        are_several: Whether a filter may leave several items.
+    """
+    if selector == FOR_EACH:
+        raise Unresolvable(f"{where} is only for arguments of calls")
+    if not isinstance(items, list):
+        raise Unresolvable(f"{where} needs a list")
+    with_field = [(item, value) for item in items for value in _field(item, selector.field)]
+    if selector.kind == "is":
+        wanted = selector.value
+        is_truth = isinstance(wanted, bool)  # true is not 1
+        chosen = [
+            item for item, value in with_field if value == wanted and isinstance(value, bool) == is_truth
+        ]
+        if not chosen or (len(chosen) > 1 and not are_several):
+            raise Unresolvable(f"{where} matches {len(chosen)} of {len(items)} items")
+        return chosen if are_several else chosen[0]
+    kinds = {json_type(value) for _, value in with_field}
+    if len(with_field) < len(items) or not (kinds and (kinds <= _NUMBERS or kinds == {"string"})):
+        raise Unresolvable(
+            f"{where} needs items that all have a number, or all a text, as '{selector.field}'"
+        )
+    best = (max if selector.kind == "max" else min)(value for _, value in with_field)
+    chosen = [item for item, value in with_field if value == best]
+    if len(chosen) > 1 and not selector.first:
+        raise Unresolvable(f"{where} has a tie of {len(chosen)} items")
+    return chosen[0]
+
+
+def _field(item: Any, field: str) -> Sequence[Any]:
+    """The value of a field, which may be in an inner object; nothing if the item lacks it."""
+    for name in field.split("."):
+        if not isinstance(item, Mapping) or name not in item:
+            return ()
+        item = item[name]
+    return (item,)
 
 
 def _inside(value: Any, part: Part) -> Sequence[Any]:
@@ -156,6 +269,8 @@ def _fits(value: Any, kinds: frozenset[str]) -> bool:
     kind = json_type(value)
     return kind in kinds or (kind == "integer" and "number" in kinds)
 
+
+_NUMBERS = frozenset({"integer", "number"})
 
 TRIES = 3
 """How often a plan is tried in one start if it has no result through no fault of its own."""
@@ -351,9 +466,8 @@ class ExecutionWork(ItemWork[PlannedItem]):
                 return await self._attempt(item, plan, tools, ask, calls)
             except EnvironmentFailure as error:
                 reason = str(error)
-            except InDoubt:
-                call = f"call {len(calls)} ({tools[len(calls)].id})"
-                reason = f"whether {call} took effect is unknown, and it is not marked idempotent"
+            except InDoubt as error:
+                reason = f"whether {error} took effect is unknown, and it is not marked idempotent"
                 return self._ended(item, "in_doubt", reason, calls)
         return self._ended(item, "provider_error", reason, calls)
 
@@ -392,41 +506,51 @@ class ExecutionWork(ItemWork[PlannedItem]):
         async with CallPlace(self._opened, ask, self.rules.ignore) as call_place:
             for number, tool in enumerate(tools):
                 try:
-                    call = self._prepared(plan, number, tool, results)
+                    prepared = self._prepared(plan, number, tool, results)
                 except Unresolvable as error:
                     reason = f"call {_node(plan, number)} ({tool.id}): {error}"
                     break
-                call = await call_place.call(tool, call)
-                calls.append(call)
-                # Whether the same calls, from the start of a plan, ended otherwise in an earlier plan.
-                key = digest_of({"calls": [[executed.tool, executed.arguments] for executed in calls]})
-                outcome = hash(repr((call.result, call.error)))
-                is_other = self._outcomes.setdefault(key, outcome) != outcome
-                if self._opened.is_shared and (is_other or is_after_write):
-                    self.affected.add(item.id)
-                self._has_written |= not self._opened.is_read_only(tool)
-                if call.error is not None:
-                    reason = f"call {call.node} ({tool.id}): {call.error}"
+                for call in prepared:
+                    try:
+                        call = await call_place.call(tool, call)
+                    except InDoubt:
+                        raise InDoubt(f"call {len(calls)} ({tool.id})") from None
+                    calls.append(call)
+                    # Whether the same calls, from the start of a plan, ended otherwise in an earlier plan.
+                    key = digest_of({"calls": [[executed.tool, executed.arguments] for executed in calls]})
+                    outcome = hash(repr((call.result, call.error)))
+                    is_other = self._outcomes.setdefault(key, outcome) != outcome
+                    if self._opened.is_shared and (is_other or is_after_write):
+                        self.affected.add(item.id)
+                    self._has_written |= not self._opened.is_read_only(tool)
+                    if call.error is not None:
+                        reason = f"call {call.node} ({tool.id}): {call.error}"
+                        break
+                if reason:
                     break
-                results[number] = self._result_of(call)
+                results[number] = self._result_of(calls[-len(prepared) :])
             before, after = await call_place.states()
         ended = self._ended(item, "failed" if reason else "ran", reason, calls)
+        last_nodes = {_node(plan, number) for number in plan.results()}
         return replace(
             ended,
-            answer=() if reason else tuple(calls[number].result for number in plan.results()),
+            answer=() if reason else tuple(call.result for call in calls if call.node in last_nodes),
             state_before=before,
             state_after=after,
         )
 
-    def _result_of(self, call: ExecutedCall) -> CallResult:
-        return (PossibleItem if self._opened.sends_items else CallResult)(*result_of(call))
+    def _result_of(self, calls: Sequence[ExecutedCall]) -> CallResult:
+        """The result of a node with these calls: with `[each]` a list."""
+        if calls[0].repetition is not UNSET:
+            return CallResult.of([call.result for call in calls])
+        return (PossibleItem if self._opened.sends_items else CallResult)(*result_of(calls[0]))
 
     def _prepared(
         self, plan: CallPlan, number: int, tool: Tool, results: Mapping[int, CallResult]
-    ) -> ExecutedCall:
+    ) -> list[ExecutedCall]:
         arguments = {argument.name: argument.value for argument in plan.calls[number].arguments}
-        resolved = resolve_arguments(arguments, results, tool.input_schema)
-        return ExecutedCall(_node(plan, number), tool.id, resolved)
+        call = ExecutedCall(_node(plan, number), tool.id, arguments)
+        return resolve_calls(call, results, tool.input_schema)
 
     async def _rerun(
         self, plan: CallPlan, tools: Sequence[Tool], environment: Environment, end: int
@@ -435,13 +559,13 @@ class ExecutionWork(ItemWork[PlannedItem]):
         results: dict[int, CallResult] = {}
         for number, tool in enumerate(tools[:end]):
             try:
-                call = self._prepared(plan, number, tool, results)
+                prepared = self._prepared(plan, number, tool, results)
             except Unresolvable:
                 break
-            call = await make_call(environment, tool, call)
-            if call.error is not None:
+            calls = [await make_call(environment, tool, call) for call in prepared]
+            if any(call.error is not None for call in calls):
                 break
-            results[number] = self._result_of(call)
+            results[number] = self._result_of(calls)
         return results
 
     async def _varying(
@@ -453,9 +577,9 @@ class ExecutionWork(ItemWork[PlannedItem]):
         async with CallPlace(self._opened) as call_place:
             results = await self._rerun(plan, tools, await call_place.opened(), len(tools))
         return tuple(
-            call.node
-            for number, call in enumerate(execution.calls)
-            if number not in results or results[number].value != call.result
+            node
+            for number, (node, result) in enumerate(execution.results.items())
+            if number not in results or results[number].value != result
         )
 
     async def _wrong_call(
@@ -465,8 +589,8 @@ class ExecutionWork(ItemWork[PlannedItem]):
         rng = random.Random(f"{self.rules.seed} mistake {plan.id}")
         numbers = [number for number, call in enumerate(execution.calls) if call.arguments]
         for _ in range(_WRONG_TRIES if numbers else 0):
-            number = rng.choice(numbers)
-            right_call = execution.calls[number]
+            right_call = execution.calls[rng.choice(numbers)]
+            number = [*execution.results].index(right_call.node)
             arguments = with_mistake(right_call.arguments, tools[number], rng)
             if arguments is None:
                 continue

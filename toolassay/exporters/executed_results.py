@@ -6,13 +6,16 @@ import json
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from toolassay.errors import as_called
+from toolassay.executors.executor import CallResult
+from toolassay.executors.fact_sources import results_of
 from toolassay.files.data_files import (
     LineRange,
     line_ranges,
@@ -68,6 +71,8 @@ class PlanResults:
         texts: For each call, its result as a model reads it.
         executor: Name of the executor.
         refused: A wrong call before one of them; None if there is none.
+        expanded: The plan with these calls, if its `[each]` made several of one; else None.
+        by_node: The results by number of the node.
         facts: What the person must be told, in words; empty if nothing is known of that, or nothing must be.
     """
 
@@ -75,6 +80,8 @@ class PlanResults:
     texts: tuple[str, ...]
     executor: str
     refused: RefusedCall | None = None
+    expanded: CallPlan | None = None
+    by_node: Mapping[int, CallResult] = field(default_factory=dict)
     facts: str = ""
 
     @property
@@ -151,22 +158,37 @@ class ExecutedResults:
                 self._path.name,
             )
         nodes = plan.nodes or range(plan.size)
-        executed = [
-            self._call(node, call.tool, execution) for node, call in zip(nodes, plan.calls, strict=True)
-        ]
+        executed = []
+        owners = []  # the call of the plan that made each
+        for number, node in enumerate(nodes):
+            where = f"task_nodes[{node}]"
+            tool = plan.calls[number].tool
+            calls = [call for call in execution.calls if (call.node, call.tool) == (node, tool)]
+            if not calls:
+                raise Unfit(f"has no result in {self._path.name}; run {as_called('execute')}", where)
+            executed += [self._call(call, where) for call in calls]
+            owners += [number] * len(calls)
+        calls_with_values = tuple(call for call, _ in executed)
+        expanded = None
+        if len(owners) > plan.size:
+            needs = plan.needs()
+            pairs = product(enumerate(owners), repeat=2)
+            links = tuple(
+                (source, target) for (source, giver), (target, taker) in pairs if giver in needs[taker]
+            )
+            expanded = replace(plan, calls=calls_with_values, links=links, nodes=())
         return PlanResults(
-            tuple(call for call, _ in executed),
+            calls_with_values,
             tuple(text for _, text in executed),
             execution.executor,
-            self._refused(execution.wrong_call, list(nodes), plan),
+            self._refused(execution.wrong_call, [nodes[owner] for owner in owners], expanded or plan),
+            expanded,
+            results_of(execution),
         )
 
-    def _call(self, node: int, tool: str, execution: Execution) -> tuple[Call, str]:
+    def _call(self, executed: ExecutedCall, where: str) -> tuple[Call, str]:
         """A call as it was executed, and its result."""
-        where = f"task_nodes[{node}]"
-        executed = execution.call_of(node)
-        if executed is None or executed.tool != tool:
-            raise Unfit(f"has no result in {self._path.name}; run {as_called('execute')}", where)
+        tool = executed.tool
         call = _call_of(executed)
         if call is None:
             raise Unfit("was executed with a value that JSON does not have, such as NaN", where)

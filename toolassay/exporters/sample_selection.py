@@ -98,7 +98,8 @@ class SampleSelection:
             plan = call_plan_of(gold, self.library, self.kind)
             results = None if self.executed is None else self.executed.of(gold.id, plan)
             if results is not None:
-                results = replace(results, facts=facts_in_words(gold, results.texts))
-            return SelectedPlan(plan, split, level, gold, results)
+                results = replace(results, facts=facts_in_words(gold, results.by_node))
+            expanded = None if results is None else results.expanded
+            return SelectedPlan(expanded or plan, split, level, gold, results)
         except Unfit as error:
             return RefusedSample.of(gold, *error.fault)

@@ -405,7 +405,7 @@ class WiringGate(RuleGate):
             takes = ", ".join(second.inputs)
             reason = f"{shown(text)} is the output of '{source}' ({gives}), but '{target}' takes {takes}"
             yield self._say("reject", reason, where)
-        if self.background.kind == "schema":
+        if self.background.kind == "schema" and reference.node not in reader.repeated:
             given = (node.arguments or ())[argument.place]
             name = str(given.get("name", "")) if isinstance(given, dict) else ""
             fault = fault_of(reference, name, first, second, self.background, is_repeated=is_repeated)

@@ -16,9 +16,21 @@ from toolassay.gates.gate import Background, State
 from toolassay.graph.derive.fields import IDENTITIES, attribute_fit, meaning_of, things_of_tool
 from toolassay.graph.derive.given_fields import is_informative
 from toolassay.plans.gold import Gold, GoldNode
+from toolassay.records.dataset import references_in
 from toolassay.tools.argument_schemas import Schema, has_place, kinds_of, schema_at
 from toolassay.tools.library import Tool, normal_type
-from toolassay.tools.output_paths import EACH, Part, Reference, parse_path, parse_reference, path_text
+from toolassay.tools.output_paths import (
+    EACH,
+    FOR_EACH,
+    Part,
+    Reference,
+    Selector,
+    Step,
+    parse_path,
+    parse_reference,
+    path_text,
+    schema_path,
+)
 
 Leaf = str | int | float | bool
 Place = tuple[str | int, ...]
@@ -185,7 +197,7 @@ class ReferenceReading(NamedTuple):
     spelling: Spelling
     places: tuple[int, ...] = ()
     step: int | None = None
-    path: tuple[Part, ...] = ()
+    path: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -195,10 +207,12 @@ class ReferenceReader:
     Attributes:
         tools: the tool of each node; None if its node is malformed.
         request: the user's words. A text of the request is a literal, even if it looks like a reference.
+        repeated: the nodes with `[each]`, whose result is a list that no schema declares.
     """
 
     tools: Sequence[str | None]
     request: str = ""
+    repeated: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, gold: Gold) -> ReferenceReader:
@@ -207,7 +221,13 @@ class ReferenceReader:
         tools: list[str | None] = [None] * (len(nodes) if isinstance(nodes, list) else 0)
         for node in gold.nodes:
             tools[node.place] = node.tool
-        return cls(tools, gold.request)
+        repeated = (
+            node.place
+            for node in gold.nodes
+            for reference in references_in(node.arguments)
+            if FOR_EACH in reference.path
+        )
+        return cls(tools, gold.request, frozenset(repeated))
 
     @cached_property
     def _plain(self) -> Sequence[str | None]:
@@ -358,7 +378,7 @@ class OutputPart(NamedTuple):
     shapes: frozenset[Shape]
 
 
-def output_part(schema: Schema | None, path: Iterable[Part]) -> OutputPart:
+def output_part(schema: Schema | None, path: Sequence[Step]) -> OutputPart:
     """What an `output_schema` says of a path.
 
     >>> movies = {"properties": {"results": {"items": {"properties": {"id": {"type": "integer"}}}}}}
@@ -369,14 +389,12 @@ def output_part(schema: Schema | None, path: Iterable[Part]) -> OutputPart:
     """
     if schema is None or not is_informative(schema):
         return OutputPart(True, frozenset())
-    parts = list(path)
-    schema_path = [0 if part == EACH else part for part in parts]
-    if not has_place(schema_path, schema):
+    parts = schema_path(path)
+    place = [0 if part == EACH else part for part in parts]
+    if not has_place(place, schema):
         return OutputPart(False, frozenset())
     is_many = EACH in parts
-    return OutputPart(
-        True, frozenset({"a list"}) if is_many else shapes_of(schema_at(schema_path, schema), schema)
-    )
+    return OutputPart(True, frozenset({"a list"}) if is_many else shapes_of(schema_at(place, schema), schema))
 
 
 def shapes_of(schema: Schema, root: Schema) -> frozenset[Shape]:
@@ -414,8 +432,13 @@ def fault_of(
     taken = meaning_of(argument)
     if given.attribute in IDENTITIES and taken.attribute and not attribute_fit("id", taken.attribute):
         return "quarantine", f"it is an id, and '{argument}' of '{target.id}' is another kind of value"
+    for depth, step in enumerate(reference.path, start=1):
+        if isinstance(step, Selector) and step.field:
+            field = (*schema_path(reference.path[:depth]), *step.field.split("."))
+            if not output_part(source.output_schema, field).is_declared:
+                return "reject", f"'{source.id}' returns no '{path_text(field)}'"
     graph = background.graph
-    path = _plain(reference.path)
+    path = _plain(schema_path(reference.path))
     link = graph.dependency(source.id, target.id) if graph is not None and not graph.is_implied else None
     fields = link.fields if link is not None else ()
     if path in (

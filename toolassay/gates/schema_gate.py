@@ -343,7 +343,7 @@ class SchemaGate(RuleGate):
             return None
         named = reader.tools[reading.places[0]] if reading.places[0] < len(reader.tools) else ""
         source = self.tool_names.meant(named or "")
-        if source is None or source == tool.id:
+        if source is None or source == tool.id or reading.places[0] in reader.repeated:
             return None
         part = output_part(self._library[source].output_schema, reading.path)
         wanted = takes(tool, path, is_whole=not reading.path)

@@ -26,10 +26,10 @@ from toolassay.files.file_types import MEDIA
 from toolassay.graph import DependencyType
 from toolassay.plans.gold import Fault, Gold, GoldNode
 from toolassay.plans.normalised_plan import resource_type
-from toolassay.records.dataset import Shape, reference_index, shape_of
+from toolassay.records.dataset import Shape, reference_index, references_in, shape_of
 from toolassay.tools.argument_schemas import accepted_schema
 from toolassay.tools.library import Tool, ToolLibrary, is_required, normal_type
-from toolassay.tools.output_paths import parse_reference, reference_text
+from toolassay.tools.output_paths import Selector, parse_reference, reference_text
 from toolassay.tools.type_names import read_type, types_of
 
 # The Python types that a value of each JSON type has after parsing.
@@ -493,6 +493,10 @@ def _arguments(
         raise Unfit("mixes named values with others", f"{node.where}.arguments")
     values = [item["value"] if any(are_named) else item for item in items]
     values = [_value(value, node, position, gold) for position, value in enumerate(values)]
+    if kind != "schema" and any(
+        isinstance(step, Selector) for ref in references_in(values) for step in ref.path
+    ):
+        raise Unfit("has a selector in a reference, which needs tools with schemas", node.where)
     if all(are_named):
         return _by_name([item["name"] for item in items], values, node, slots)
     if len(values) > len(slots):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from toolassay.errors import as_called, made_by
 from toolassay.files.data_files import read_json_lines, record_of
@@ -40,6 +41,7 @@ class ExecutedCall(msgspec.Struct, frozen=True):
             returned.
         seconds: Time until the result.
         text: The result as a model reads it; None if that is `result` itself or its JSON.
+        repetition: Number of the call among those that `[each]` makes of its node, from 0; unset for others.
     """
 
     node: int
@@ -49,6 +51,7 @@ class ExecutedCall(msgspec.Struct, frozen=True):
     error: str | None = None
     seconds: float = 0.0
     text: str | None = None
+    repetition: int | UnsetType = UNSET
 
 
 class Change(TypedDict):
@@ -137,9 +140,20 @@ class Execution(msgspec.Struct, frozen=True):
         """What changed, by place; None if the state cannot be seen."""
         return None if self.state_after is None else self.state_after.changes or {}
 
-    def call_of(self, node: int) -> ExecutedCall | None:
-        """The call of a node; None if it was not reached."""
-        return next((call for call in self.calls if call.node == node), None)
+    @property
+    def results(self) -> dict[int, Any]:
+        """The result of each node whose call returned, in the order of the calls.
+
+        That of a node with `[each]` is the list of the results of its calls.
+        """
+        results: dict[int, Any] = {}
+        for call in self.calls:
+            if call.error is None:
+                is_repeated = call.repetition is not UNSET
+                results[call.node] = (
+                    [*results.get(call.node, ()), call.result] if is_repeated else call.result
+                )
+        return results
 
 
 def read_executions(path: Path) -> Iterator[Execution]:

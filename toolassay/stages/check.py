@@ -227,7 +227,7 @@ def read_evidence(folder: DataFolder) -> CriticEvidence:
     path = folder.path / EXECUTIONS
     of_sample = {}
     for execution in read_executions(path) if path.is_file() else ():
-        texts = [CallResult.of(call.result).text for call in execution.calls if not call.error]
+        texts = [CallResult.of(result).text for result in execution.results.values()]
         of_sample[execution.id] = common._replace(results=texts, simulated=execution.executor == SIMULATED)
     return CriticEvidence(common, of_sample)
 

@@ -367,7 +367,7 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
                 return Carried("")
             item = PlannedItem(gold.id, plan)
             execution = await asyncio.wrap_future(portal.start_task_soon(run, item))
-            texts = [CallResult.of(call.result).text for call in execution.calls if not call.error]
+            texts = [CallResult.of(result).text for result in execution.results.values()]
             if executor.name == SIMULATED:  # what it refuses says nothing about the service
                 return Carried("simulated", (), texts)
             if execution.outcome == "failed":

@@ -14,14 +14,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from toolassay.errors import made_by
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.executors.executor import CallResult
-from toolassay.executors.plan_run import PossibleItem, Unresolvable, resolve_arguments, result_of
+from toolassay.executors.plan_run import (
+    PossibleItem,
+    Unresolvable,
+    resolve_arguments,
+    resolve_calls,
+    result_of,
+)
 from toolassay.plans.call_plan import references
 from toolassay.plans.called_plan import given_values, leaves, may_come_from_result, value_key
-from toolassay.plans.execution_record import SIMULATOR, Execution
+from toolassay.plans.execution_record import SIMULATOR, ExecutedCall, Execution
 from toolassay.plans.normalised_plan import Argument, Plan, PlanReader, published_arguments
 from toolassay.tools.library import Tool, ToolLibrary
 
@@ -37,7 +45,8 @@ class _Call(NamedTuple):
         written: its arguments, with references.
         values: its arguments, with values in place of the references that are known.
         result: what it returned; None if that is not known.
-        gold: the gold node that it matches; None if it matches none.
+        gold: number of the gold call that it matches; None if it matches none.
+        node: the node that makes it; one with `[each]` makes several calls.
     """
 
     tool: str
@@ -45,6 +54,7 @@ class _Call(NamedTuple):
     values: Mapping[str, Any]
     result: CallResult | None
     gold: int | None
+    node: int
 
 
 class ExecutedGold:
@@ -83,12 +93,12 @@ class ExecutedGold:
         links = self._links(predicted_calls, gold_calls, str(label.get("user_request") or ""))
         dropped = Counter(
             (predicted_calls[source].tool, predicted_calls[target].tool)
-            for source, target in predicted.references
+            for source, target in _references(predicted_calls)
             if (source, target) not in links
         )
         stated = list((Counter(predicted.stated_links) - dropped).elements())
         return (
-            self._plan(gold_calls, gold, gold.stated_links, gold.references),
+            self._plan(gold_calls, gold, gold.stated_links, _references(gold_calls)),
             self._plan(predicted_calls, predicted, stated, links),
         )
 
@@ -101,7 +111,11 @@ class ExecutedGold:
     ) -> Plan:
         """A plan with the values of its calls, and the links of these references."""
         valued = Plan(
-            plan.names, [self._keys(call.tool, call.values) for call in calls], stated, plan.steps, False
+            [call.tool for call in calls],
+            [self._keys(call.tool, call.values) for call in calls],
+            stated,
+            plan.steps,
+            False,
         )
         valued.references = references
         valued.links = valued.links_of(references)
@@ -114,7 +128,9 @@ class ExecutedGold:
         return plan.arguments[0] if plan is not None and plan.arguments else []
 
     def _gold_calls(self, label: Mapping[str, Any]) -> list[_Call] | None:
-        """The calls of a gold plan that ran, by node; None if it did not, or was another plan then."""
+        """The calls of a gold plan that ran, in the order of its nodes; None if it did not, or was another
+        plan then.
+        """
         number = self._lines.by_text.get(str(label["id"]))
         written = _written(label)
         if number is None or written is None:
@@ -123,21 +139,22 @@ class ExecutedGold:
             execution = msgspec.convert(self._lines.read(number), Execution)
         except (KeyError, TypeError, ValueError):
             return None
-        executed = {call.node: call for call in execution.calls}
-        if execution.outcome != "ran" or execution.executor == SIMULATOR or len(executed) != len(written):
+        if execution.outcome != "ran" or execution.executor == SIMULATOR:
             return None
-        calls = []
-        for node, (tool, arguments) in enumerate(written):
-            executed_call = executed[node]
+        if execution.results.keys() != {*range(len(written))}:
+            return None
+        calls: list[_Call] = []
+        for executed_call in sorted(execution.calls, key=lambda call: call.node):
+            node = executed_call.node
+            tool, arguments = written[node]
             is_same = tool == executed_call.tool and all(
                 list(references(value)) or executed_call.arguments.get(name) == value
                 for name, value in arguments.items()
             )
             if not is_same:
                 return None
-            calls.append(
-                _Call(tool, arguments, executed_call.arguments, PossibleItem(*result_of(executed_call)), node)
-            )
+            result = PossibleItem(*result_of(executed_call))
+            calls.append(_Call(tool, arguments, executed_call.arguments, result, len(calls), node))
         return calls
 
     def _predicted_calls(self, written: Sequence[Written], gold: Sequence[_Call]) -> list[_Call]:
@@ -149,37 +166,44 @@ class ExecutedGold:
         results: dict[int, CallResult] = {}
         left = set(range(len(gold)))
         calls: list[_Call] = []
-        for position, (tool, arguments) in enumerate(written):
-            values = self._values(tool, arguments, results)
-            keys = Counter(self._keys(tool, values))
-            likeness = {
-                node: (keys & Counter(self._keys(tool, call.values))).total()
-                for node, call in enumerate(gold)
-                if call.tool == tool
-            }
-            equal = [node for node in likeness if Counter(self._keys(tool, gold[node].values)) == keys]
-            choices = [*(left & likeness.keys()), *equal]
-            best = max(choices, key=lambda node: (node in left, likeness[node], -node), default=None)
-            if best is not None and (known := gold[best].result) is not None:
-                results[position] = known
-                left.discard(best)
-            calls.append(
-                _Call(tool, arguments, values, results.get(position) if best in equal else None, best)
-            )
+        for node, (tool, arguments) in enumerate(written):
+            resolved = self._resolved(ExecutedCall(node, tool, arguments), results)
+            known: list[CallResult] = []
+            for values in (call.arguments for call in resolved):
+                keys = Counter(self._keys(tool, values))
+                likeness = {
+                    number: (keys & Counter(self._keys(tool, call.values))).total()
+                    for number, call in enumerate(gold)
+                    if call.tool == tool
+                }
+                equal = [
+                    number for number in likeness if Counter(self._keys(tool, gold[number].values)) == keys
+                ]
+                choices = [*(left & likeness.keys()), *equal]
+                best = max(
+                    choices, key=lambda number: (number in left, likeness[number], -number), default=None
+                )
+                result = None if best is None else gold[best].result
+                if best is not None and result is not None:
+                    known.append(result)
+                    left.discard(best)
+                calls.append(_Call(tool, arguments, values, result if best in equal else None, best, node))
+            if len(known) == len(resolved):
+                is_repeated = resolved[0].repetition is not UNSET
+                results[node] = CallResult.of([each.value for each in known]) if is_repeated else known[0]
         return calls
 
-    def _values(
-        self, tool: str, arguments: Mapping[str, Any], results: Mapping[int, CallResult]
-    ) -> dict[str, Any]:
-        """Arguments with the values of references that are known."""
-        schema = self._library[tool].input_schema if tool in self._library else None
-        values = dict(arguments)
-        for name, value in arguments.items():
-            if list(references(value)):
-                # A reference to a call without a known result stays as it is.
-                with suppress(Unresolvable):
-                    values |= resolve_arguments({name: value}, results, schema)
-        return values
+    def _resolved(self, call: ExecutedCall, results: Mapping[int, CallResult]) -> list[ExecutedCall]:
+        """The calls of a node with the values of references that are known."""
+        schema = self._library[call.tool].input_schema if call.tool in self._library else None
+        with suppress(Unresolvable):
+            return resolve_calls(call, results, schema)
+        values = dict(call.arguments)
+        for name, value in call.arguments.items():
+            # A reference to a call without a known result stays as it is.
+            with suppress(Unresolvable):
+                values |= resolve_arguments({name: value}, results, schema)
+        return [replace(call, arguments=values)]
 
     def _links(self, calls: Sequence[_Call], gold: Sequence[_Call], request: str) -> list[tuple[int, int]]:
         """The links of predicted calls, as (source, target)."""
@@ -188,10 +212,10 @@ class ExecutedGold:
         for target, call in enumerate(calls):
             own = None if call.gold is None else gold[call.gold]
             for name, value in call.values.items():
-                asked = {source for source in references(call.written[name]) if source < len(calls)}
+                asked = _sources(call.written[name], value, calls)
                 sources = asked
                 if own is not None and self._is_equal(call, own, name):
-                    if wanted := set(references(own.written[name])):
+                    if wanted := _sources(own.written[name], own.values[name], gold):
                         keys = {value_key(leaf) for _, leaf in leaves(value)}
                         holders = [source for source in range(target) if keys & held[source]]
                         named = {source for source in (*asked, *holders) if calls[source].gold in wanted}
@@ -225,6 +249,32 @@ class ExecutedGold:
             return False
         keys = self._keys(call.tool, {name: call.values[name]})
         return keys == self._keys(call.tool, {name: gold.values[name]})
+
+
+def _references(calls: Sequence[_Call]) -> list[tuple[int, int]]:
+    """The pairs (source, target) of calls that references in arguments link."""
+    pairs = (
+        (source, target)
+        for target, call in enumerate(calls)
+        for name, written in call.written.items()
+        for source in sorted(_sources(written, call.values.get(name), calls))
+    )
+    return [*dict.fromkeys((source, target) for source, target in pairs if source != target)]
+
+
+def _sources(written: Any, value: Any, calls: Sequence[_Call]) -> set[int]:
+    """The calls that the references in an argument name.
+
+    Of a node with several calls only those whose result has a part of the value, if there are any.
+    """
+    sources: set[int] = set()
+    for node in references(written):
+        of_node = {number for number, call in enumerate(calls) if call.node == node}
+        if len(of_node) > 1:
+            keys = {value_key(leaf) for _, leaf in leaves(value)}
+            of_node = {number for number in of_node if keys & _held(calls[number])} or of_node
+        sources |= of_node
+    return sources
 
 
 def _held(call: _Call) -> set[str]:
