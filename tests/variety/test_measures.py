@@ -138,3 +138,20 @@ def f1(a: list[str], b: list[str]) -> float:
         for j, second in enumerate(b):
             rows[i + 1][j + 1] = rows[i][j] + 1 if word == second else max(rows[i][j + 1], rows[i + 1][j])
     return 2 * rows[-1][-1] / (len(a) + len(b))
+
+
+def test_openings_and_sequences_of_tools_are_counted() -> None:
+    def gold(number: int, request: str, *tools: str) -> Gold:
+        nodes = [{"task": tool} for tool in tools]
+        return Gold.of({"id": number, "user_request": request, "task_nodes": nodes})
+
+    part = VarietyPart(
+        [
+            gold(1, "I need a list of rooms", "list", "show"),
+            gold(2, "I need a list, please", "list", "show"),
+            gold(3, "Close the ticket", "close"),
+        ]
+    )
+    figures = measure_variety([part])
+    assert figures["wording"]["openings"][0] == {"words": "i need a list", "share": 2 / 3}
+    assert figures["motifs"] == {"different": 2, "most_frequent": ["list", "show"], "share": 2 / 3}

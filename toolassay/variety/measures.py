@@ -100,6 +100,7 @@ class VarietyPart:
         sizes: number of plans by (shape, number of nodes).
         tools: number of plans that use each tool.
         links: number of plans that use each link.
+        motifs: number of plans with each sequence of tools.
     """
 
     def __init__(self, golds: Iterable[Gold] = ()) -> None:
@@ -109,6 +110,7 @@ class VarietyPart:
         self.sizes: Counter[tuple[str, int]] = Counter()
         self.tools: Counter[str] = Counter()
         self.links: Counter[tuple[str, str]] = Counter()
+        self.motifs: Counter[tuple[str, ...]] = Counter()
         for gold in golds:
             self.items.append(Item.of(gold))
             if words(gold.request):
@@ -116,6 +118,7 @@ class VarietyPart:
             if gold.nodes:
                 tools = [node.tool for node in gold.nodes]
                 self.plans += 1
+                self.motifs[tuple(tools)] += 1
                 self.sizes[shape_of(len(tools), gold.links, tools=tools), len(tools)] += 1
                 self.tools.update(dict.fromkeys(tools, 1))
                 self.links.update(dict.fromkeys(gold.links, 1))
@@ -169,6 +172,7 @@ def measure_variety(
             totals.tools.update(part.tools)
             totals.links.update(part.links)
             totals.sizes.update(part.sizes)
+            totals.motifs.update(part.motifs)
             for text in part.requests:
                 count += 1
                 position = len(drawn_texts) if len(drawn_texts) < sample else chance.randrange(count)
@@ -201,8 +205,17 @@ def measure_variety(
             if any(shape_of_size == shape for shape_of_size, _ in totals.sizes)
         }
         or {"not_applicable": "the labels have no plans"},
+        "motifs": _motifs(totals),
         **_used(totals, library, graph),
     }
+
+
+def _motifs(totals: VarietyPart) -> dict[str, Any]:
+    """How many sequences of tools the plans have, and the most frequent one."""
+    if not totals.motifs:
+        return {"not_applicable": "the labels have no plans"}
+    ((tools, count),) = totals.motifs.most_common(1)
+    return {"different": len(totals.motifs), "most_frequent": list(tools), "share": count / totals.plans}
 
 
 def _wording(texts: Sequence[Sequence[str]], seed: int) -> dict[str, Any]:
@@ -212,7 +225,12 @@ def _wording(texts: Sequence[Sequence[str]], seed: int) -> dict[str, Any]:
         (interval,) = mean_intervals([best], seed=seed)
         share = float((best > SELF_INSTRUCT_LIMIT).mean())
         likeness = {"nearest": interval.to_json(), "above": SELF_INSTRUCT_LIMIT, "share_above": share}
+    openings = Counter(" ".join(text[:_OPENING]) for text in texts)
     wording = {
+        "openings": [
+            {"words": opening, "share": count / len(texts)}
+            for opening, count in openings.most_common(_MOST_OPENINGS)
+        ],
         "words": sum(map(len, texts)),
         "different_words": len(set(chain.from_iterable(texts))),
         "distinct_2": distinct_2(texts),
@@ -251,6 +269,8 @@ def _used(totals: VarietyPart, library: ToolLibrary | None, graph: ToolGraph | N
     return {"tools": tools, "links": links}
 
 
+_OPENING = 4  # words
+_MOST_OPENINGS = 5
 _NAMED = 100  # unused tools that the report names
 REPORT_FILES = ("variety.json", "variety.md", *(f"{name}.png" for name in PICTURES))
 
@@ -292,9 +312,11 @@ def variety_page(figures: Mapping[str, Any], pictures: Sequence[str]) -> str:
         (f"near duplicates (similar from {repeats['threshold']:g}, by plan)", repeats["near"]),
         ("groups of duplicates", repeats["clusters"]),
         ("distinct-2", number(wording.get("distinct_2"), 3, unknown="")),
+        *_opening_rows(wording),
         (f"different words in {WINDOW}", _share(wording, f"moving_type_token_ratio_{WINDOW}")),
         ("ROUGE-L with the most similar request", number(near.get("value"), 3, unknown="")),
         (f"requests above {likeness.get('above', 0):g} of it", _share(likeness, "share_above")),
+        ("requests with the most frequent sequence of tools", _share(figures["motifs"], "share")),
         ("tools used", _share(tools, "share")),
         ("possible links used", _share(links, "share")),
     ]
@@ -311,6 +333,11 @@ def variety_page(figures: Mapping[str, Any], pictures: Sequence[str]) -> str:
         more = f" and {len(names) - _NAMED:,} more (in variety.json)" if len(names) > _NAMED else ""
         parts.append(f"Never used: {listed}{more}.")
     return "\n\n".join([*parts, *(f"![]({name})" for name in pictures)]) + "\n"
+
+
+def _opening_rows(wording: Mapping[str, Any]) -> Iterator[tuple[str, Value]]:
+    for opening in wording.get("openings", ())[:1]:
+        yield f"requests that begin '{opening['words']}', most frequent", percent(opening["share"])
 
 
 def _share(part: Mapping[str, Any], name: str) -> str:
