@@ -225,12 +225,9 @@ def _wording(texts: Sequence[Sequence[str]], seed: int) -> dict[str, Any]:
         (interval,) = mean_intervals([best], seed=seed)
         share = float((best > SELF_INSTRUCT_LIMIT).mean())
         likeness = {"nearest": interval.to_json(), "above": SELF_INSTRUCT_LIMIT, "share_above": share}
-    openings = Counter(" ".join(text[:_OPENING]) for text in texts)
+    openings = Counter(" ".join(text[:_OPENING]) for text in texts).most_common(_MOST_OPENINGS)
     wording = {
-        "openings": [
-            {"words": opening, "share": count / len(texts)}
-            for opening, count in openings.most_common(_MOST_OPENINGS)
-        ],
+        "openings": [{"words": opening, "share": count / len(texts)} for opening, count in openings],
         "words": sum(map(len, texts)),
         "different_words": len(set(chain.from_iterable(texts))),
         "distinct_2": distinct_2(texts),
