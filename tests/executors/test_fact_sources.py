@@ -66,9 +66,8 @@ def test_an_object_is_no_fact() -> None:
 
 
 def test_facts_in_words_are_an_answer() -> None:
-    texts = [RESULTS[0].text, RESULTS[1].text]
     facts = [{"from": "<node-0>.items[*].id"}, {"from": ["<node-0>.items"], "op": "count", "unit": "items"}]
-    assert facts_in_words(Gold.of({"id": 1, "facts": facts}), texts) == "7, 9; 2 items"
-    assert facts_in_words(Gold.of({"id": 1}), texts) == ""
+    assert facts_in_words(Gold.of({"id": 1, "facts": facts}), RESULTS) == "7, 9; 2 items"
+    assert facts_in_words(Gold.of({"id": 1}), RESULTS) == ""
     with pytest.raises(Unfit):
-        facts_in_words(Gold.of({"id": 1, "facts": [{"from": "<node-0>.month"}]}), texts)
+        facts_in_words(Gold.of({"id": 1, "facts": [{"from": "<node-0>.month"}]}), RESULTS)

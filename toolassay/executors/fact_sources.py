@@ -81,17 +81,16 @@ def missing_facts(facts: Sequence[FactSource], results: Mapping[int, CallResult]
             yield f"facts[{number}]: an object or nothing is no fact that can be told: name its parts"
 
 
-def facts_in_words(gold: Gold, texts: Sequence[str]) -> str:
+def facts_in_words(gold: Gold, results: Mapping[int, CallResult]) -> str:
     """The facts of a sample with their units, as an answer states them; empty without any.
 
     Args:
         gold: The sample.
-        texts: What its calls returned.
+        results: What its calls returned, by number of the node.
 
     Raises:
         Unfit: A result lacks a fact.
     """
-    results = dict(enumerate(map(CallResult.read, texts)))
     words = []
     try:
         told = [(fact.value(results), fact.unit) for fact in facts_of(gold) or ()]

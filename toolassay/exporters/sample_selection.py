@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
+from toolassay.executors.executor import CallResult
 from toolassay.executors.fact_sources import facts_in_words
 from toolassay.exporters.executed_results import ExecutedResults, PlanResults
 from toolassay.graph import DependencyType
@@ -98,7 +99,8 @@ class SampleSelection:
             plan = call_plan_of(gold, self.library, self.kind)
             results = None if self.executed is None else self.executed.of(gold.id, plan)
             if results is not None:
-                results = replace(results, facts=facts_in_words(gold, results.texts))
+                values = dict(enumerate(map(CallResult.read, results.texts)))
+                results = replace(results, facts=facts_in_words(gold, values))
             return SelectedPlan(plan, split, level, gold, results)
         except Unfit as error:
             return RefusedSample.of(gold, *error.fault)
