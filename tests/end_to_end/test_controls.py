@@ -1,4 +1,4 @@
-"""The gate "controls" at the release of a set."""
+"""The gate "controls" at the release of a set, and the baseline `nothing` as an agent."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ import pytest
 
 from tests.mcp_servers import HERE
 from tests.mcp_servers.tickets import make_desk
-from tests.support.running import ids, lines_of, write_lines
-from toolassay import build_graph, import_tools
+from tests.support.evaluating import metrics_of
+from tests.support.running import ids, inside, lines_of, write_lines
+from toolassay import build_graph, evaluate, import_tools, infer, verify, write_report
+from toolassay.errors import UsageError
 from toolassay.executors import McpExecution
+from toolassay.runs.outcomes import BASELINE
 from toolassay.stages.release import release
 from toolassay.stages.settings import LiveSettings
 
@@ -114,3 +117,36 @@ def test_what_other_tools_return_is_read_from_the_released_folder(place: Path, t
     (folder / "results.json").write_text(json.dumps(seen))
     release(folder, live=LiveSettings("mcp", live(place), allow_writes=True))
     assert ids(folder / "data.json") == ["due", "gossip"]
+
+
+@pytest.mark.parametrize("way", ["tools", "react"])
+def test_the_baseline_nothing_is_an_agent(released: Path, place: Path, way: str) -> None:
+    given: dict[str, Any] = {"executor": "mcp", "executor_options": live(place), "allow_writes": True}
+    done = infer(released, llm="nothing", ask=way, **given)
+    assert done.summary.complete
+    lines = lines_of(released / f"predictions_{way}/nothing.json")
+    assert [(line.get("answer", ""), line["result"]["task_nodes"]) for line in lines] == [("", [])] * 2
+    evaluate(released, llm="nothing", prediction_dir=f"predictions_{way}")
+    judged = lines_of(released / f"metrics_{way}/outcomes/nothing.items.jsonl")
+    assert [(line["ran"], line["correct"], line["facts"]) for line in judged] == [
+        (True, False, 0),
+        (True, False, 1),
+    ]
+    assert metrics_of(released, "nothing", f"metrics_{way}")["strict"]["exact_match"]["value"] == 0
+    shown = inside(
+        "evaluate", "--data_dir", released, "--prediction_dir", f"predictions_{way}", "--llm", "all"
+    )
+    assert "nothing (baseline)" in shown.out and BASELINE.line in shown.out
+    assert verify(released, llm="nothing", prediction_dir=f"predictions_{way}").is_equal
+    report = write_report(released, prediction_dir=f"predictions_{way}", out=released / f"report_{way}")
+    assert [(run.model, run.mark, run.accuracy.value) for run in report.runs] == [("nothing", BASELINE, 0)]
+    with pytest.raises(UsageError, match="--engine"):
+        infer(released, llm="nothing", ask=way, engine="local:2", **given)
+    again = infer(released, llm="nothing", ask=way, **given)
+    assert again.summary.complete
+
+
+@pytest.mark.parametrize("llm", ["random", "offline"])
+def test_other_built_in_models_make_plans_only(released: Path, llm: str) -> None:
+    with pytest.raises(UsageError, match="makes plans only"):
+        infer(released, llm=llm, ask="tools")
