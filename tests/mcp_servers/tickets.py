@@ -21,6 +21,7 @@ SEED = [
 COLUMNS = ("id", "title", "state", "assignee", "due")
 TOOLS = [
     tool("list_tickets", "List all tickets.", READS),
+    tool("get_closing_time", "Get the time at which the desk closes, as text.", READS),
     tool("close_ticket", "Close a ticket.", id={"type": "integer"}),
     tool("delete_ticket", "Delete a ticket for good.", id={"type": "integer"}),
     tool("write_note", "Write a text to a file of notes.", file=TEXT, text=TEXT),
@@ -39,6 +40,8 @@ def make_desk(file: Path) -> None:
 def called(name: str, arguments: dict[str, Any]) -> Any:
     """The result of a call."""
     database = Path(sys.argv[1])
+    if name == "get_closing_time":
+        return "17:30"
     if name == "write_note":
         database.with_name(arguments["file"]).write_text(arguments["text"])
         return {"written": arguments["file"]}

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.support.builders import labelled_folder, running_server
-from tests.support.checking import NO, YES, label
+from tests.support.checking import NO, YES, background, label
+from tests.support.executions import execution_of, write_executions
 from tests.support.running import (
     command_of,
     environment,
@@ -25,6 +26,9 @@ from tests.support.running import (
 from toolassay import check
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.models import ModelOptions
+from toolassay.plans.call_plan import call_plan_of
+from toolassay.plans.execution_record import StateSummary
+from toolassay.plans.gold import Gold
 from toolassay.records.data_folder import DataFolder
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
@@ -375,3 +379,70 @@ def test_the_example_of_the_page(root: Path, tmp_path: Path) -> None:
     (tmp_path / "data.json").write_text(labels, encoding="utf-8")
     check(tmp_path, out=tmp_path / "checked", gates=("schema", "wiring", "grounding", "leak"))
     assert (tmp_path / "checked" / "gates.jsonl").read_text(encoding="utf-8") == gates
+
+
+def with_controls(path: Path) -> Path:
+    """A folder with an executed sample for each way to end at the gate "controls", and one without facts."""
+    colour = [{"from": "<node-0>.colour"}]
+    known = {
+        "sound": (colour, {"colour": "red", "share": 1e-06}, "A fox."),
+        "wrong replay": ([{"from": "<node-0>.share"}], {"colour": "red", "share": 1e-06}, "A fox."),
+        "idle": ([], {"colour": "red"}, "A fox."),
+        "gossip": ([{"from": "<node-1>"}], {"colour": "red"}, "A swan in the old street."),
+        "no facts": (None, {"colour": "red"}, "A fox."),
+    }
+    labels = [
+        label(number, check_by_teacher=YES, id=name, **({} if facts is None else {"facts": facts}))
+        for number, (name, (facts, *_)) in enumerate(known.items())
+    ]
+    folder = labelled_folder(path, labels)
+    about = background(path)
+    write_executions(
+        folder,
+        [
+            execution_of(
+                one["id"],
+                call_plan_of(Gold.of(one), about.library, about.kind),
+                known[one["id"]][1:],
+                state_before=StateSummary("a", 1),
+                state_after=StateSummary("a", 1, {}),
+            )
+            for one in labels
+        ],
+    )
+    return folder
+
+
+@pytest.mark.parametrize("engine", [None, "local:2"])
+def test_what_controls_do_not_judge_as_they_must_is_held_back(tmp_path: Path, engine: str | None) -> None:
+    folder, out = with_controls(tmp_path / "data"), tmp_path / "checked"
+    checked = check(folder, out=out, engine=engine)
+    gates = [row["gate"] for row in checked.funnel["funnel"]]
+    assert gates[gates.index("execution") + 1] == "controls"
+    lines = {line["id"]: line for line in lines_of(out / "gates.jsonl")}
+    states = {name: line["gates"]["controls"] for name, line in lines.items()}
+    assert states == {
+        "sound": "pass",
+        "wrong replay": "quarantine",
+        "idle": "quarantine",
+        "gossip": "quarantine",
+        "no facts": "not applicable",
+    }
+    for name, word in (("wrong replay", "replay"), ("idle", "does nothing"), ("gossip", "reading tools")):
+        assert word in of_gate(lines[name], "controls")["reason"]
+    assert ids(out / "data.json") == ["sound", "no facts"]
+    assert [kind["samples"] for kind in checked.funnel["reasons"]["controls"]] == [1, 1, 1]
+
+
+def test_controls_are_chosen_where_there_are_facts(tmp_path: Path) -> None:
+    folder = with_controls(tmp_path / "data")
+    checked = check(folder, out=tmp_path / "one", gates=["controls"])
+    assert [row["gate"] for row in checked.funnel["funnel"]] == ["controls"]
+    assert checked.levels["quarantine"] == 3
+    assert check(folder, out=tmp_path / "two", without=["controls"]).levels["pass"] == 5
+    write_lines(
+        folder / "data.json", [one for one in lines_of(folder / "data.json") if one["id"] == "no facts"]
+    )
+    assert "controls" not in check(folder, out=tmp_path / "three").funnel["gates"]
+    with pytest.raises(UsageError, match="there is no gate 'controls'"):
+        check(folder, out=tmp_path / "four", gates=["controls"])

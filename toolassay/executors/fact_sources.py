@@ -86,7 +86,7 @@ def facts_in_words(gold: Gold, results: Mapping[int, CallResult]) -> str:
 
     Args:
         gold: The sample.
-        results: The results of its calls.
+        results: What its calls returned, by number of the node.
 
     Raises:
         Unfit: A result lacks a fact.

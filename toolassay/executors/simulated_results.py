@@ -89,7 +89,7 @@ class Actions:
         verb = verbs[0] if verbs else ""
         does = fields.verb_of(tool, route)
         changes = [change for change in map(fields.tool_verbs().__getitem__, verbs) if change in _CHANGES]
-        is_marked = tool.annotations.get("readOnlyHint") is True
+        is_marked = tool.is_marked_reading
         reads = is_marked or (does in ("find", "search") and (route is not None or not changes))
         if route is None and changes and "and" in words:
             does = changes[0]  # "search_and_replace"

@@ -17,6 +17,7 @@ RULES = ("schema", "graph", "wiring", "plan", "grounding", "leak", "language")
 """The built-in gates that need only the label and its tools."""
 FURTHER = {
     "execution": "after `toolassay execute`",
+    "controls": "after it, for samples with facts",
     "duplicate": "",
     "contamination": "needs --against",
     "llm critic": "",

@@ -52,7 +52,7 @@ class Finding(msgspec.Struct, frozen=True):
 
     Attributes:
         gate: name of the gate.
-        state: any state; "pass" only for a doubt that a critic removed.
+        state: any state; "pass" for a doubt that a critic removed, or for what a judge decides later.
         reason: a sentence for people that quotes the values at fault.
         where: path in the label, such as `task_nodes[1].arguments[0]` or `user_request`; empty if the
             problem concerns the whole sample.

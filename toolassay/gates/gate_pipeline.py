@@ -70,6 +70,9 @@ class ExecutionGate:
         executions: The executions of the set.
         background: The tools.
         path: Their file, from which the results of samples with facts are read; None without them.
+
+    Attributes:
+        background: The tools.
     """
 
     name = "execution"
@@ -80,7 +83,7 @@ class ExecutionGate:
         background: Background,
         path: Path | None = None,
     ) -> None:
-        self._background = background
+        self.background = background
         self._ended = {execution.id: _ended(execution) for execution in executions}
         self._path = path
 
@@ -97,7 +100,7 @@ class ExecutionGate:
         if ended is None:
             return [self._finding("not applicable", "the plan was not executed")]
         try:
-            plan = call_plan_of(gold, self._background.library, self._background.kind)
+            plan = call_plan_of(gold, self.background.library, self.background.kind)
         except Unfit as error:
             return [self._finding("reject", f"the plan cannot be executed: {error}")]
         if plan.fingerprint != ended.plan:
@@ -118,9 +121,16 @@ class ExecutionGate:
             yield self._finding("reject", f"is malformed: {error}", FACTS)
             return
         if facts and self._path is not None:
-            line = self._lines.read(self._lines.by_text[str(gold.id)])
-            for problem in missing_facts(facts, results_of(msgspec.convert(line, Execution))):
+            for problem in missing_facts(facts, results_of(self._read(gold))):
                 yield self._finding("reject", problem, FACTS)
+
+    def _read(self, gold: Gold) -> Execution:
+        line = self._lines.read(self._lines.by_text[str(gold.id)])
+        return msgspec.convert(line, Execution)
+
+    def passed(self, gold: Gold) -> Execution | None:
+        """The execution of a sample that passes; None of any other."""
+        return None if self.check(gold) else self._read(gold)
 
     def _finding(self, state: State, reason: str, where: str = "") -> Finding:
         return Finding(self.name, state, reason, where)
@@ -223,6 +233,8 @@ class SampleContext:
         critics: for each critic, its verdicts by line.
         teacher: the model that wrote the reviews stored with the labels; empty if unknown.
         execution: the gate that holds how the plans ran; None if they were not executed.
+        controls: the gate that judges what other programs do instead of the gold; None without samples that
+            it can judge.
         second_opinion: the gate that holds the answers of the solvers; None without solvers.
         whole_set: gates that compare samples with each other or with another set (duplicates, contamination).
         solved: the lines of the samples that were sent to the solvers; None for all.
@@ -232,6 +244,7 @@ class SampleContext:
     critics: Mapping[str, Mapping[int, CriticVerdict]] = field(default_factory=dict)
     teacher: str = ""
     execution: ExecutionGate | None = None
+    controls: Gate | None = None
     second_opinion: SecondOpinionGate | None = None
     whole_set: Sequence[RepeatGate] = ()
     solved: frozenset[int] | None = None
@@ -267,7 +280,7 @@ def gate_pipeline(
         rules: `rule_gates(background)`, if they are there already.
     """
     opinions = () if context.second_opinion is None else (context.second_opinion,)
-    executed = () if context.execution is None else (context.execution,)
+    executed = (gate for gate in (context.execution, context.controls) if gate is not None)
     return (
         IdGate(context.repeated),
         *(rule_gates(background) if rules is None else rules),
@@ -306,12 +319,14 @@ class GateRecipe:
         background: the tools and their graph.
         names: the names of the selected gates, in order.
         executions: `executions.jsonl`; None if the plans were not executed.
+        controls: builds the gate "controls", which is of a room above; None if it is not selected.
         solvers: the solvers and their predictions.
     """
 
     background: Background
     names: tuple[str, ...]
     executions: Path | None = None
+    controls: Callable[[ExecutionGate], Gate] | None = None
     solvers: tuple[Solver, ...] = ()
 
     def build(self) -> Callable[[SampleContext], tuple[Gate, ...]]:
@@ -326,17 +341,18 @@ class GateRecipe:
         background = self.background
         rules = rule_gates(self.background)
         execution: ExecutionGate | None = None
+        controls: Gate | None = None
         opinion: SecondOpinionGate | None = None
-        if self.executions is not None and ExecutionGate.name in self.names:
+        if self.executions is not None and (self.controls or ExecutionGate.name in self.names):
             execution = ExecutionGate(read_executions(self.executions), background, self.executions)
+            controls = self.controls and self.controls(execution)
         if self.solvers and SecondOpinionGate.name in self.names:
             opinion = SecondOpinionGate(self.solvers, background)
 
         def gates(context: SampleContext) -> tuple[Gate, ...]:
             second_opinion = opinion and opinion.among(context.solved)
-            every = gate_pipeline(
-                background, replace(context, execution=execution, second_opinion=second_opinion), rules
-            )
+            known = replace(context, execution=execution, controls=controls, second_opinion=second_opinion)
+            every = gate_pipeline(background, known, rules)
             # Only models judge: no rule gate is left that decides which samples they get.
             return select_gates(every, self.names) if self.names else ()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.errors import UsageError, made_by
+from toolassay.executors.fact_sources import FACTS
 from toolassay.files.data_files import LineRange, line_ranges, stamp_of
 from toolassay.plans.gold import Gold
 from toolassay.records.cases import is_case
@@ -59,6 +60,7 @@ class LabelledSet:
         parts: the lines of the file, in parts of about `SHARD` labels.
         size: the number of labels; a team's own cases are none, because gates judge what is generated.
         repeated: for each line that repeats an id, the line of the id's first sample.
+        has_facts: whether a label says what a person must be told.
         stamp: the state of the file when it was read.
     """
 
@@ -67,6 +69,7 @@ class LabelledSet:
     parts: Sequence[LineRange]
     size: int
     repeated: Mapping[int, int]
+    has_facts: bool
     stamp: Any
 
     @classmethod
@@ -86,16 +89,18 @@ class LabelledSet:
         first = dict[int, int]()
         repeated = dict[int, int]()
         size = 0
+        has_facts = False
         for number, record in read_labels(path):
             if is_case(record):
                 continue
             size += 1
+            has_facts = has_facts or record.get(FACTS) is not None
             earlier = first.setdefault(hash(key_of(record["id"])), number)
             if earlier != number:
                 repeated[number] = earlier
         if not size:
             raise UsageError("holds no label", file=path, fix="pass a data set with labels")
-        return cls(path, LabelReader(path.absolute(), repair), parts, size, repeated, stamp)
+        return cls(path, LabelReader(path.absolute(), repair), parts, size, repeated, has_facts, stamp)
 
     def __len__(self) -> int:
         return self.size

@@ -314,7 +314,7 @@ class Known:
 
 def writes(tool: Tool) -> bool:
     """Whether a tool adds or changes something, as far as its name and its owner say."""
-    if tool.annotations.get("readOnlyHint") is True:
+    if tool.is_marked_reading:
         return False  # "open_nodes" reads, although one can open a new account
     return verb_of(tool, None) in ("make", "change", "")
 

@@ -13,15 +13,17 @@ from toolassay.models.protocol import ChatModel, Meter
 
 GROUP = "toolassay.models"
 
+NOTHING = "nothing"
+"""The baseline that makes no plan and no call, and says nothing."""
 # Import paths, so that a model's module is imported only when it is used.
 _BUILT_IN = {
     "offline": "toolassay.offline.offline_model:create",
-    "nothing": "toolassay.offline.baselines:create",
+    NOTHING: "toolassay.offline.baselines:create",
     "random": "toolassay.offline.baselines:create",
 }
 BUILT_IN = frozenset(_BUILT_IN)
 """Models that need no server: they run locally, cost nothing and use no tokens."""
-BASELINES = frozenset({"nothing", "random"})
+BASELINES = frozenset({NOTHING, "random"})
 """Built-in models to compare with; they get no rank."""
 DRAWS = frozenset({"random"})
 """Built-in models that take a seed (default 0)."""

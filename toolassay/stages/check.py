@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from toolassay.answers.controls import ControlGate
 from toolassay.benchmarks.registry import benchmark_of, default_benchmark
 from toolassay.benchmarks.work_folder import graph_of
 from toolassay.console.screen import DEFAULT, WARNING, Screen
@@ -99,6 +100,7 @@ def requested_gates(
     critics: Sequence[str],
     *,
     is_executed: bool,
+    has_facts: bool,
 ) -> tuple[str, ...]:
     """The names of the requested gates, in order, before any file is read or any model is called.
 
@@ -107,6 +109,7 @@ def requested_gates(
         background: Of the samples.
         critics: Models that review the samples.
         is_executed: Whether the plans of the set were executed.
+        has_facts: Whether a sample says what a person must be told.
 
     Raises:
         UsageError: A gate is unknown, or an option is given whose gate is skipped.
@@ -115,7 +118,8 @@ def requested_gates(
     opinion = SecondOpinionGate((), background) if gating.solvers else None
     whole_set = [RepeatGate(DUPLICATE, {})] + [RepeatGate(CONTAMINATION, {})] * is_compared
     execution = ExecutionGate((), background) if is_executed else None
-    known = SampleContext(execution=execution, second_opinion=opinion, whole_set=whole_set)
+    controls = ControlGate(execution, {}) if execution is not None and has_facts else None
+    known = SampleContext(execution=execution, controls=controls, second_opinion=opinion, whole_set=whole_set)
     names = tuple(
         gate.name for gate in select_gates(gate_pipeline(background, known), gating.gates, gating.without)
     )
@@ -422,7 +426,9 @@ def check_into(
         judges = dict.fromkeys([*_critics_of(folder), *critics])
         known_critics = standing(judges, map(Path, gating.calibration))
         executions = folder.path / EXECUTIONS
-        names = requested_gates(gating, background, critics, is_executed=executions.exists())
+        names = requested_gates(
+            gating, background, critics, is_executed=executions.exists(), has_facts=labels.has_facts
+        )
         if gating.solvers and not folder.user_requests.exists():
             raise UsageError(
                 "no such file: --solver needs its requests",
@@ -433,6 +439,10 @@ def check_into(
         whole_set = [repeat_gate(labels, labels_of_other, bars, engine) for labels_of_other in compared]
         known = SampleContext(labels.repeated, teacher=teacher_of(folder), whole_set=whole_set)
         recipe = GateRecipe(background, names, executions.absolute() if executions.exists() else None)
+        if ControlGate.name in names:
+            collected_in = checked_folder.passed if checked_folder.releases else folder
+            controls = partial(ControlGate, observed=read_results(collected_in))
+            recipe = replace(recipe, controls=controls)
         complete = True
         if critics or gating.solvers:
             worth = worth_reviewing(labels, known, recipe, engine, screen)

@@ -95,6 +95,11 @@ class Tool:
         """Whether the tool declares resource types."""
         return bool(self.inputs or self.outputs)
 
+    @property
+    def is_marked_reading(self) -> bool:
+        """Whether its server says that it changes nothing."""
+        return self.annotations.get("readOnlyHint") is True
+
     def to_json(self) -> dict[str, Any]:
         """The tool as an object of `tool_desc.json`; other keys of `raw` are kept."""
         value: dict[str, Any] = {"id": self.id, "desc": self.description, **self.raw}

@@ -105,6 +105,7 @@ class CallItems(RequestItems):
         executing: Opens what makes the calls; None for "calls", and where only recorded results are wanted.
         allow_writes: Whether tools that are not marked read-only may be called.
         structured: Whether requests of "react" carry a JSON Schema of the action.
+        is_idle: Whether it is the baseline `nothing`, which ends at once; it is sent no request.
         choose: Chooses the tools that a request shows; None for all.
         later: The same with the tools as they are listed after the first calls; None where they stay.
         together: Maximum of servers that are started for requests at a time; further ones wait for theirs.
@@ -118,6 +119,7 @@ class CallItems(RequestItems):
     executing: Callable[[], AbstractAsyncContextManager[OpenExecutor]] | None = None
     allow_writes: bool = False
     structured: bool = False
+    is_idle: bool = False
     choose: Choose | None = None
     later: CallItems | None = None
     together: int = TOGETHER
@@ -215,9 +217,12 @@ class CallItems(RequestItems):
         states = None
         try:
             async with CallPlace(self._executor, ask, free=self._free) as call_place:
-                end = await episode(
-                    start, tools, ask, carry if has_results else None, self.limits, self.form, parameters
-                )
+                if self.is_idle:
+                    end = Trajectory(start)
+                else:
+                    end = await episode(
+                        start, tools, ask, carry if has_results else None, self.limits, self.form, parameters
+                    )
                 if self._executor is not None:
                     states = await call_place.recorded_states()
         except EnvironmentFailure as error:

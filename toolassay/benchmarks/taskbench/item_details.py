@@ -305,7 +305,7 @@ def _harmful(gold: Execution, predicted: Execution, library: ToolLibrary) -> lis
 
 
 def _is_read_only(library: ToolLibrary, tool: str) -> bool:
-    return tool in library and library[tool].annotations.get("readOnlyHint") is True
+    return tool in library and library[tool].is_marked_reading
 
 
 def _result_text(text: str | None, result: Any) -> str:

@@ -49,7 +49,7 @@ from toolassay.graph import ToolGraph
 from toolassay.models import ModelError
 from toolassay.models.errors import TIME_LIMIT
 from toolassay.models.refused_parameters import without_default
-from toolassay.models.registry import is_served
+from toolassay.models.registry import NOTHING, is_served
 from toolassay.models.structured_output import json_schema
 from toolassay.plans.call_plan import MOST_TOOLS
 from toolassay.plans.called_plan import plan_of_calls
@@ -362,13 +362,17 @@ class CallWork(PlanWork):
             raise UsageError(
                 f"--ask {own.ask} needs imported tools", file=folder.path, fix="use --ask plan (default)"
             )
-        if not is_served(run.model.llm):
+        if run.model.llm != NOTHING and not is_served(run.model.llm):
             raise UsageError(
                 f"--llm {run.model.llm} makes plans only", fix="name a served model (--api_base URL)"
             )
         if run.model.structured and own.ask != "react":
             raise UsageError(f"--structured: --ask {own.ask} sends no schema", fix="omit it")
         self._executor = executor_named(own.executor, benchmark_executors())
+
+    def check_engine(self) -> None:
+        """Refuse an engine: an executor belongs to one process."""
+        Work.check_engine(self)
 
     def fit_size(self, screen: Screen) -> None:
         """Show OpenAI's API no more tools in a request than it takes; warn of more for another server.
@@ -405,6 +409,7 @@ class CallWork(PlanWork):
             None if own.ask == "calls" else lambda: self._opened(context, options),
             own.allow_writes or executor.is_harmless,
             bool(self._run.model.structured),
+            self._run.model.llm == NOTHING,
             self._choose,
             together=self._run.limits.multiworker or TOGETHER,
             today=self._source.today,
@@ -543,7 +548,17 @@ def recorded_items(settings: Mapping[str, Any], graph: ToolGraph) -> CallItems:
     structured = bool(settings.get("structured"))
     choose = _recorded_only if "tools_in_context" in settings else None
     today = msgspec.convert(settings.get("today"), date | None)
-    return CallItems(graph, settings["ask"], {}, limits, structured=structured, choose=choose, today=today)
+    is_idle = settings["llm"] == NOTHING
+    return CallItems(
+        graph,
+        settings["ask"],
+        {},
+        limits,
+        structured=structured,
+        is_idle=is_idle,
+        choose=choose,
+        today=today,
+    )
 
 
 def _recorded_only(request: str) -> list[str]:

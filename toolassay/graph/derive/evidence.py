@@ -122,7 +122,7 @@ class ToolFields:
     @property
     def acts(self) -> bool:
         """Whether it does more than read."""
-        return self.verb not in ("find", "search") and self.tool.annotations.get("readOnlyHint") is not True
+        return self.verb not in ("find", "search") and not self.tool.is_marked_reading
 
     @cached_property
     def is_informative(self) -> bool:
