@@ -304,7 +304,7 @@ def _mentions(text: _Text, fact: AnswerFact, asked: _Text | None = None) -> Iter
 
 
 def _names(text: _Text, name: str) -> Iterator[_Mention]:
-    wanted = _spaced(plain(name))
+    wanted = _spaced(plain(_EMPHASIS.sub("", name)))
     if any(character.isdigit() for character in wanted):  # a code, in any grouping: "FR 2319"
         code = re.compile(rf"(?<!\w){' ?'.join(map(re.escape, wanted.replace(' ', '')))}(?!\w)")
         yield from (_Mention(text.names, *match.span(), True) for match in code.finditer(text.names))
