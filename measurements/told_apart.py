@@ -3,9 +3,10 @@
     python -m measurements.told_apart
 
 The tasks of `measurements/hard_bookings/` (written by one large language model, judged by another) are
-executed on the real server `tests/mcp_servers/booking_desk.py`. Five programs work on them: one makes the
-calls of the gold and states the facts; one does the same and says other values; one takes the first item of
-every list; one makes only the first of repeated calls; one makes all calls and says all that they returned.
+executed on the real server `tests/mcp_servers/booking_desk.py`. Two programs are right: one makes the calls of
+the gold and states the facts; one does the same, and makes repeated calls in the other order. Four have one
+defect: other values are said; the first item of every list is taken; only the first of repeated calls is made;
+all that the calls returned is said.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from toolassay import SILENT, evaluate, execute, infer
 from toolassay.console.tables import Table
@@ -39,7 +41,7 @@ Agent = Callable[[str, AgentSession], Awaitable[str]]
 
 
 class Programs:
-    """The five programs, which know the gold."""
+    """The programs, which know the gold."""
 
     def __init__(self, golds: Mapping[str, Gold], executions: Mapping[Any, Execution]) -> None:
         self._golds = golds
@@ -48,6 +50,10 @@ class Programs:
     async def perfect(self, request: str, session: AgentSession) -> str:
         """All calls, and the facts."""
         return self._told(request, await self._calls(request, session))
+
+    async def other_order(self, request: str, session: AgentSession) -> str:
+        """All calls, repeated ones from the last to the first, and the facts."""
+        return self._told(request, await self._calls(request, session, order=-1))
 
     async def other_values(self, request: str, session: AgentSession) -> str:
         """All calls, and other numbers and names."""
@@ -71,27 +77,31 @@ class Programs:
 
     async def first_of_each(self, request: str, session: AgentSession) -> str:
         """Of repeated calls the first one, and the facts of what it did."""
-        return self._told(request, await self._calls(request, session, repeats=False))
+        return self._told(request, await self._calls(request, session, most=1))
 
     async def says_all(self, request: str, session: AgentSession) -> str:
         """All calls, and all that they returned."""
         results = await self._calls(request, session)
         return "\n".join(json.dumps(result) for result in results.values())
 
-    async def _calls(self, request: str, session: AgentSession, *, repeats: bool = True) -> dict[int, Any]:
-        """The calls of the gold; of a node with several calls the list of their results."""
-        gold = self._golds[request]
+    async def _calls(
+        self, request: str, session: AgentSession, *, most: int | None = None, order: Literal[1, -1] = 1
+    ) -> dict[int, Any]:
+        """The calls of the gold; of a node with several calls the list of their results.
+
+        Args:
+            request: What the person says.
+            session: Where calls are made.
+            most: How many calls of one node are made; all by default.
+            order: -1 for the last call of a node first.
+        """
         results: dict[int, Any] = {}
-        ids: dict[str, str] = {}  # ids that this run gave to what the gold run made
-        for call in self._executions[gold.id].calls:
-            if call.node in results and not repeats:
-                continue
-            text = json.dumps(call.arguments)
-            for old, new in ids.items():
-                text = text.replace(old, new)
-            result = await session.call(call.tool, json.loads(text))
-            is_repeated = isinstance(call.repetition, int)
-            results[call.node] = [*results.get(call.node, ()), result] if is_repeated else result
+        made = self._executions[self._golds[request].id].calls
+        for node, together in groupby(made, key=lambda call: call.node):
+            calls = list(together)
+            found = [await session.call(call.tool, dict(call.arguments)) for call in calls[:most][::order]]
+            is_repeated = isinstance(calls[0].repetition, int)
+            results[node] = found[::order] if is_repeated else found[0]
         return results
 
     def _told(self, request: str, results: Mapping[int, Any]) -> str:
@@ -128,7 +138,7 @@ def main() -> None:
         kinds = {label["id"]: label["task_kind"] for label in labels}
         programs = Programs(golds, {line.id: line for line in read_executions(folder / "executions.jsonl")})
         rows = []
-        for name in ("perfect", "other_values", "first_item", "first_of_each", "says_all"):
+        for name in ("perfect", "other_order", "other_values", "first_item", "first_of_each", "says_all"):
             infer(
                 folder,
                 llm=name,

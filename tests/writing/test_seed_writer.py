@@ -291,7 +291,7 @@ def conversation(answers: Sequence[str], carry: Callable[[], Carried]) -> tuple[
 def test_what_is_declined_is_drawn_less_and_the_same_at_any_concurrency(tmp_path: Path) -> None:
     def said(request: ChatRequest) -> str:
         first = str(request.messages[0]["content"])
-        start = re.search(r"Start from: ([^.]*)\.", first)
+        start = re.search(r"An idea to begin with: ([^.]*)\.", first)
         assert start is not None
         if "close_day" in start[1]:
             return json.dumps({"goal": "", "calls": [], "declined": "No."})

@@ -23,6 +23,7 @@ from msgspec import UNSET, UnsetType
 
 from toolassay.backinstruct.critics import JUDGED_BY, REVIEWS
 from toolassay.errors import UsageError
+from toolassay.executors.fact_sources import facts_of
 from toolassay.gates.gate import Finding, Gate
 from toolassay.plans.gold import Gold
 from toolassay.records.dataset import RequestId
@@ -161,8 +162,12 @@ def edited(before: Gold, parts: Parts) -> Gold:
 def check(gold: Gold, gates: Sequence[Gate]) -> EditProblems:
     """Check the form of a label, and run the gates on it."""
     findings = tuple(finding for gate in gates for finding in gate.check(gold))
-    faults = tuple(f"{fault.where} {fault.reason}" for fault in gold.faults)
-    return EditProblems(faults, findings, any(finding.state == "reject" for finding in findings))
+    faults = [f"{fault.where} {fault.reason}" for fault in gold.faults]
+    try:
+        facts_of(gold)
+    except msgspec.ValidationError as error:
+        faults.append(f"facts: {error}")
+    return EditProblems(tuple(faults), findings, any(finding.state == "reject" for finding in findings))
 
 
 _LATEST = 1e9  # seconds; no page is open for 30 years

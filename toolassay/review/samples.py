@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from toolassay.errors import UsageError
+from toolassay.executors.fact_sources import FACTS
 from toolassay.files.data_files import sha256_of, stamp_of
 from toolassay.plans.gold import Gold
 from toolassay.records.dataset import SHAPES, RequestId, Shape, read_labels, shape_of
 
-Part = Literal["user_request", "task_steps", "task_nodes", "task_links"]
+Part = Literal["user_request", "task_steps", "task_nodes", "task_links", "facts"]
 PARTS: tuple[Part, ...] = get_args(Part)
 """The parts of a label that are reviewed and can be fixed."""
 Parts = Mapping[Part, Any]
@@ -99,12 +100,13 @@ class Unchanged:
 def fingerprint_of(gold: Gold) -> str:
     """A hash of a label's `PARTS`: "s" and 15 digits of the SHA-256.
 
-    With the letter, no spreadsheet takes it for a number.
+    With the letter, no spreadsheet takes it for a number. A label without facts has the hash that it had
+    before labels had any.
 
     >>> fingerprint_of(Gold.of({"id": 1})) == fingerprint_of(Gold.of({"id": 1, "seed": 3}))
     True
     """
-    parts = [gold.record.get(part) for part in PARTS]
+    parts = [gold.record.get(part) for part in PARTS if part != FACTS or part in gold.record]
     return f"s{hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:15]}"
 
 

@@ -285,9 +285,7 @@ class SeedItems(SampleWriter):
             simulated=SIMULATED if is_simulated else "",
             results="\n".join(shown_results([call.tool for call in plan.calls], results)) or NOT_CARRIED_OUT,
             goal=plan.goal.replace("\n", " "),
-            register=situation.register,
-            length=situation.length_for(len(plan.calls)),
-            manner=self._form(sample).about_words,
+            voice=self._form(sample).voice(situation, len(plan.calls)),
         )
         return {"role": "user", "content": text}
 

@@ -74,10 +74,10 @@ class TaskForm(NamedTuple):
         """What the prompt for the plan says."""
         return f" The kind of task: {_tasks()['kinds'][self.kind]}" if self.kind else ""
 
-    @property
-    def about_words(self) -> str:
-        """What the prompt for the words says."""
-        return str(_tasks()["manners"][self.manner]) if self.manner else ""
+    def voice(self, situation: Situation, calls: int) -> str:
+        """How the person speaks in a situation, of so many calls: what the prompt for the words says."""
+        manner = Template(_tasks()["manners"][self.manner or "plain"])
+        return manner.substitute(register=situation.register, length=situation.length_for(calls))
 
 
 def _tasks() -> dict[str, Any]:

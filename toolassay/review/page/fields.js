@@ -22,7 +22,7 @@ const field = (name, value, attributes, changed) => {
 };
 
 // Updates references after nodes moved. One to a removed node becomes "<node-?>", which the gates reject.
-const renumber = (nodes, to) => {
+const renumber = (draft, to) => {
   const renamed = (value) => {
     if (isText(value)) {
       return value.replace(REFERENCE, (whole, number) => {
@@ -36,7 +36,8 @@ const renumber = (nodes, to) => {
     }
     return value;
   };
-  nodes.forEach((node) => { if ("arguments" in node) node.arguments = renamed(node.arguments); });
+  draft.task_nodes.forEach((node) => { if ("arguments" in node) node.arguments = renamed(node.arguments); });
+  draft.facts = renamed(draft.facts);
 };
 
 // The fields of all parts of a draft; `redraw` is called after a change that adds, removes or moves fields.
@@ -44,11 +45,13 @@ export const fieldsOf = (draft, kind, redraw) => {
   const removable = (items, place, what, redraw, ...fields) => element("div", { class: "row" }, ...fields,
     button("×", () => { items.splice(place, 1); redraw(); }, { "aria-label": `Remove ${what}` }));
 
-  const textList = () => {
-    const box = element("fieldset", {}, element("legend", {}, "Steps"));
-    draft.task_steps.forEach((step, place) => box.append(removable(draft.task_steps, place, `step ${place + 1}`, redraw,
-      field("textarea", step, { label: `Step ${place + 1}`, "data-where": `task_steps[${place}]` }, (value) => { draft.task_steps[place] = value; }))));
-    box.append(element("div", {}, button("Add a step", () => { draft.task_steps.push(""); redraw(); })));
+  // A part that is a list, one field for each item; a new item begins as `empty`.
+  const itemList = (part, title, what, empty) => {
+    const items = draft[part];
+    const box = element("fieldset", {}, element("legend", {}, title));
+    items.forEach((item, place) => box.append(removable(items, place, `${what} ${place + 1}`, redraw,
+      field("textarea", item, { label: `${title.slice(0, -1)} ${place + 1}`, "data-where": `${part}[${place}]` }, (value) => { items[place] = value; }))));
+    box.append(element("div", {}, button(`Add a ${what}`, () => { items.push(empty()); redraw(); })));
     return box;
   };
 
@@ -72,13 +75,13 @@ export const fieldsOf = (draft, kind, redraw) => {
     const to = draft.task_nodes.map((_, at) => (at === place ? place + by : at === place + by ? place : at));
     const [node] = draft.task_nodes.splice(place, 1);
     draft.task_nodes.splice(place + by, 0, node);
-    renumber(draft.task_nodes, to);
+    renumber(draft, to);
     redraw();
   };
   const removeNode = (place) => {
     const to = draft.task_nodes.map((_, at) => (at === place ? null : at > place ? at - 1 : at));
     draft.task_nodes.splice(place, 1);
-    renumber(draft.task_nodes, to);
+    renumber(draft, to);
     redraw();
   };
   const nodeBox = (node, place) => {
@@ -136,7 +139,7 @@ export const fieldsOf = (draft, kind, redraw) => {
         if (!given || typeof given !== "object" || Array.isArray(given)) throw new Error("it is not an object");
         const parts = Object.keys(PARTS).filter((part) => part in given);
         const fits = (part) => (part === "user_request" ? isText(given[part]) : Array.isArray(given[part]));
-        if (!parts.every(fits)) throw new Error("the request must be a text; steps, nodes and links are lists");
+        if (!parts.every(fits)) throw new Error("the request must be a text; steps, nodes, links and facts are lists");
         for (const part of parts) draft[part] = given[part];
         redraw();
       } catch (error) { wrong.textContent = `Not used: ${error.message}`; }
@@ -148,8 +151,8 @@ export const fieldsOf = (draft, kind, redraw) => {
   request.rows = Math.min(10, Math.max(3, Math.ceil(draft.user_request.length / 95)));
   return [
     element("h3", {}, element("label", { for: "edit-request" }, "Request")), element("div", { class: "row" }, request),
-    textList(), ...draft.task_nodes.map(nodeBox),
+    itemList("task_steps", "Steps", "step", () => ""), ...draft.task_nodes.map(nodeBox),
     element("div", {}, button("Add a node", () => { draft.task_nodes.push({ task: "", arguments: [] }); redraw(); })),
-    linkBox(), rawBox(),
+    linkBox(), itemList("facts", "Facts", "fact", () => ({ from: "<node-0>" })), rawBox(),
   ];
 };

@@ -125,6 +125,11 @@ const stepOf = (step, at) => {
   return numbered && Number(numbered[1]) === at + 1 ? words.slice(numbered[0].length) : words;
 };
 
+// What the person must be told: nothing is known of it in samples without facts.
+const factsOf = (facts) => (!Array.isArray(facts) ? [] : [element("h2", {}, "Facts to be told"), facts.length
+  ? element("ul", {}, facts.map((fact) => element("li", {}, element("code", {}, inWords("facts", [fact])))))
+  : element("p", { class: "aside" }, "None: doing is enough.")]);
+
 // Shows a sample. `title` (texts and elements) is its heading; `original` shows it without the reviewer's fix;
 // `toggle` and `follow` are the actions of its buttons.
 export const paint = (sample, { title, original, toggle, follow }) => {
@@ -144,6 +149,7 @@ export const paint = (sample, { title, original, toggle, follow }) => {
     ...findingList(sample.findings, fixed ? null : (item) => choose(placeOf(item)[0], true)));
   $("votes").replaceChildren(...votesOf(sample.votes, follow));
   $("steps").replaceChildren(...listOf(parts.task_steps).map((step, at) => element("li", {}, stepOf(step, at))));
+  $("facts").replaceChildren(...factsOf(parts.facts));
   $("cards").replaceChildren(...nodes.map((node, number) => cardOf(node, number, drawn, findings)));
   draw(drawn.plan, new Map(findings.map((item) => [placeOf(item)[0], item.state]).reverse()));
   document.querySelectorAll("[data-action]").forEach((item) => {
@@ -155,7 +161,7 @@ export const paint = (sample, { title, original, toggle, follow }) => {
 export const paintNothing = (title) => {
   $("place").textContent = title;
   $("request").textContent = "";
-  for (const id of ["badges", "notice", "findings", "votes", "steps", "cards"]) $(id).replaceChildren();
+  for (const id of ["badges", "notice", "findings", "votes", "steps", "facts", "cards"]) $(id).replaceChildren();
   $("note").value = "";
   draw({ nodes: [], lines: [] });
 };
