@@ -3,10 +3,10 @@
     python -m measurements.told_apart
 
 The tasks of `measurements/hard_bookings/` (written by one large language model, judged by another) are
-executed on the real server `tests/mcp_servers/booking_desk.py`. Two programs are right: one makes the calls of
-the gold and states the facts; one does the same, and makes repeated calls in the other order. Four have one
-defect: other values are said; the first item of every list is taken; only the first of repeated calls is made;
-all that the calls returned is said.
+executed on the real server `tests/mcp_servers/booking_desk.py`. Two programs are right: one makes the calls
+of the gold and states the facts; one does the same, and makes repeated calls in the other order. Four have
+one defect: other values are said; the first item of every list is taken; only the first of repeated calls is
+made; all that the calls returned is said.
 """
 
 from __future__ import annotations

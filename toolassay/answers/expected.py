@@ -12,6 +12,7 @@ import msgspec
 
 from toolassay.answers.stated import AnswerContext, AnswerFact, all_right, judge_answer
 from toolassay.executors.fact_sources import FactSource, results_of
+from toolassay.executors.issued_keys import key_names, renamed
 from toolassay.executors.outcome import NO_VERDICT, FactVerdict, OutcomeVerdict, judge
 from toolassay.executors.plan_run import Unresolvable
 from toolassay.plans.execution_record import Change, Execution
@@ -98,7 +99,7 @@ class Expected:
         facts = None
         if self.facts is not None and answer is not None:
             results = [call.result for call in predicted.calls if call.error is None]
-            statements = judge_answer(answer, self.facts, AnswerContext(self.request, results))
+            statements = judge_answer(answer, self._facts_of(predicted), AnswerContext(self.request, results))
             facts = all_right(statement.right for statement in statements)
             facts_by = tuple(FactVerdict(each.said, _as_score(each.right)) for each in statements)
         if facts_by is None and state.is_right is None and self.gold is None and not self.must_not_call:
@@ -119,6 +120,12 @@ class Expected:
             facts_by,
             forbidden=forbidden,
         )
+
+    def _facts_of(self, predicted: Execution) -> Sequence[AnswerFact]:
+        """The facts, with the keys that the service gave in this execution."""
+        names = {} if self.gold is None else key_names(self.gold, predicted)
+        given = {wanted: made for made, wanted in names.items() if isinstance(wanted, str)}
+        return [AnswerFact(renamed(fact.value, given), fact.unit) for fact in self.facts or ()]
 
     def _state(self, predicted: Execution, by_gold: OutcomeVerdict | None) -> _StateVerdict:
         if self.state is None:

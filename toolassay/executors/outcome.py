@@ -21,6 +21,7 @@ from toolassay.evaluation.items import (
     ItemTrial,
     mean_scores,
 )
+from toolassay.executors.issued_keys import with_keys_of
 from toolassay.plans.execution_record import Change, Execution
 from toolassay.records.dataset import RequestId
 
@@ -123,7 +124,8 @@ class OutcomeVerdict(msgspec.Struct, frozen=True):
 def judge(gold: Execution, predicted: Execution) -> OutcomeVerdict | None:
     """Compare two executions; None if either has no result through no fault of the plan.
 
-    A call that a refused plan made before its end still counts for the state.
+    A call that a refused plan made before its end still counts for the state. Keys that the service gave to
+    new rows may differ (`issued_keys`).
 
     Args:
         gold: The execution of the gold plan.
@@ -131,6 +133,7 @@ def judge(gold: Execution, predicted: Execution) -> OutcomeVerdict | None:
     """
     if gold.outcome != "ran" or predicted.outcome in NO_VERDICT:
         return None
+    predicted = with_keys_of(gold, predicted)
     wanted_changes = gold.changes
     made_changes = predicted.changes
     same_state: bool | None = None
