@@ -28,7 +28,7 @@ from toolassay.stages.import_cases import ImportedCases
 from toolassay.stages.infer import Security
 from toolassay.stages.pipeline import Piped
 from toolassay.stages.report import AxesReport
-from toolassay.stages.settings import ChatForm, ComparisonSettings, ExecutionSettings, FaultSettings, GateSettings, LeaderboardSettings, LiveSettings, PageSettings, ReportSettings, ReviewSettings, SampleSettings, SplitSettings, SubgraphSettings, VarietySettings, WritingSettings
+from toolassay.stages.settings import AuditSettings, ChatForm, ComparisonSettings, ExecutionSettings, FaultSettings, GateSettings, LeaderboardSettings, LiveSettings, PageSettings, ReportSettings, ReviewSettings, SampleSettings, SplitSettings, SubgraphSettings, VarietySettings, WritingSettings
 from toolassay.stages.verify import Verification
 from toolassay.variety.measures import VarietyReport
 from toolassay.variety.splits import Splitting
@@ -1452,26 +1452,38 @@ def export_reviews(
     *,
     reviewer: str = ...,
     settings: ReviewSettings = ...,
+    audit: AuditSettings = ...,
     screen: Screen = ...,
     gates: Path | str | None = ...,
     dependency_type: str | None = ...,
     reviewers: Sequence[str] = ...,
     each: int = ...,
     sample: int | None = ...,
+    verdicts: str = ...,
+    prediction_dir: str | Path = ...,
+    metrics_dir: Path | str | None = ...,
+    seed: int = ...,
 ) -> int:
     """Write a spreadsheet with the samples and the reviewer's decisions; returns the number of rows.
+
+    With `verdicts`, it has outcomes of that model instead, drawn by verdict, and no decisions.
 
     Args:
         data_dir: Folder with `data.json` and the tools.
         file: An `.xlsx` or `.csv` file.
         reviewer: Reviewer whose decisions are filled in; empty for none.
         settings: Which samples, and who shares them; the sheet has the share of `reviewer`.
+        audit: Whose outcomes, if not samples are reviewed.
         screen: Receives messages, results and progress.
         gates: A gates.jsonl written by toolassay check [default: the one in the folder].
         dependency_type: What a link means. resource: an output type of one tool is an input type of the other; temporal: any order; schema: a result of one tool can fill an argument of the other [default: the one in benchmark.json, else by what the tools declare].
         reviewers: Comma-separated names to divide the samples among [default: everyone reviews all].
         each: Number of --reviewers per sample; 0: all.
         sample: Look at so many samples, drawn by their ids.
+        verdicts: Review outcomes of this model without seeing the verdicts: --export draws 30 of them, or --sample, by verdict; --import reads them.
+        prediction_dir: Prediction folder, in the data folder or else relative to the current one; if there is no folder predictions, the default is that of another way of asking, e.g. predictions_tools.
+        metrics_dir: Metrics folder [default: as --prediction_dir, with metrics for predictions].
+        seed: Random seed of the outcomes that --verdicts draws.
 
     Raises:
         UsageError: A file is missing or malformed, or the sheet has another format.
@@ -1482,7 +1494,12 @@ def import_reviews(
     file: str | Path,
     *,
     reviewer: str,
+    audit: AuditSettings = ...,
     screen: Screen = ...,
+    verdicts: str = ...,
+    prediction_dir: str | Path = ...,
+    metrics_dir: Path | str | None = ...,
+    seed: int = ...,
 ) -> int:
     """Import a completed spreadsheet; returns the number of new decisions. An invalid row imports nothing.
 
@@ -1490,7 +1507,12 @@ def import_reviews(
         data_dir: Folder that the sheet was exported from.
         file: An `.xlsx` or `.csv` file.
         reviewer: Name of the reviewer.
+        audit: Whose outcomes the sheet has, if not samples.
         screen: Receives messages, results and progress.
+        verdicts: Review outcomes of this model without seeing the verdicts: --export draws 30 of them, or --sample, by verdict; --import reads them.
+        prediction_dir: Prediction folder, in the data folder or else relative to the current one; if there is no folder predictions, the default is that of another way of asking, e.g. predictions_tools.
+        metrics_dir: Metrics folder [default: as --prediction_dir, with metrics for predictions].
+        seed: Random seed of the outcomes that --verdicts draws.
 
     Raises:
         UsageError: Rows are invalid (the message names them), or a file is missing or malformed.

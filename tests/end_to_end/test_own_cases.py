@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -17,7 +18,7 @@ from tests.mcp_servers import HERE
 from tests.mcp_servers.tickets import make_desk
 from tests.support.builders import AGENT_KIT, ROOT, running_server
 from tests.support.evaluating import metrics_of
-from tests.support.running import environment, lines_of
+from tests.support.running import environment, inside, lines_of
 from toolassay import evaluate, import_cases, import_tools, infer, write_report
 from toolassay.executors import McpExecution
 from toolassay.models import ModelOptions, ToolCall
@@ -159,6 +160,38 @@ def test_a_judge_decides_what_the_rule_leaves_open_and_is_asked_once(folder: Pat
     assert found["due"]["judged_by"] == "acme/judge" and found["note"]["judged_by"] == ""
     judge = json.loads((copy / "metrics_agents/outcomes/careless.json").read_text())["judge"]
     assert judge == {"model": "acme/judge", "undecided": 2, "agreed": 0, "compared": 1}
+
+
+def test_a_person_audits_the_verdicts_and_the_report_corrects_the_accuracy(
+    folder: Path, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(folder, tmp_path / "mine")
+    sheet = tmp_path / "sheet.csv"
+    common = ("review", "--data_dir", copy, "--verdicts", "careless")
+    assert inside(*common, "--export", sheet).code == 0
+    with sheet.open(encoding="utf-8-sig", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    by_id = {row["id"]: row for row in rows}
+    assert "delete_ticket" in by_id["close"]["calls"] and '"state": "closed"' in by_id["gone"]["changes"]
+    assert by_id["due"]["answer"].startswith("It is due on 3 December or")
+    with sheet.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows({**row, "right": "yes" if row["id"] in ("due", "note") else "no"} for row in rows)
+    assert "5 new decisions of Ann" in inside(*common, "--import", sheet, "--reviewer", "Ann").out
+    done = inside("report", "--data_dir", copy, "--out", tmp_path / "report")
+    assert "audited" in done.out and "Ann judged outcomes without seeing the verdicts" in done.out
+    report = json.loads((tmp_path / "report/report.json").read_text())
+    assert (report["verdict"]["leader"], report["verdict"]["score"]) == ("perfect", "outcome")
+    models = {model["name"]: model for model in report["models"]}
+    assert models["perfect"]["audit"] is None and models["careless"]["axes"]["accuracy"]["value"] == 0.0
+    audit = models["careless"]["audit"]
+    assert audit["strata"]["wrong"] == {"items": 3, "judged": 3, "right": 1}
+    assert audit["strata"]["undecided"] == {"items": 2, "judged": 2, "right": 1}
+    assert (audit["corrected"]["value"], audit["agreement"]["value"]) == (0.4, pytest.approx(2 / 3))
+    assert (audit["reviewers"], audit["ties"], audit["stale"]) == (["Ann"], 0, 0)
+    page = (tmp_path / "report/index.html").read_text()
+    assert "Ann judged outcomes without seeing the verdicts" in page
 
 
 PAGE = (ROOT / "docs/own-cases.md").read_text(encoding="utf-8")

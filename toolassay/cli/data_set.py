@@ -16,6 +16,7 @@ from toolassay.errors import UsageError
 from toolassay.models.options import ModelOptions
 from toolassay.runs.settings import Limits, ModelSettings
 from toolassay.stages.settings import (
+    AuditSettings,
     ChatForm,
     DependencyTypeName,
     GateSettings,
@@ -135,6 +136,7 @@ def review_command(
     ] = "all",
     settings: ReviewSettings = ReviewSettings(),
     page: PageSettings = PageSettings(),
+    audit: AuditSettings = AuditSettings(),
     table: Annotated[
         bool,
         Option("Print and write the human-verification table and the agreement; opens no page.", common=True),
@@ -155,6 +157,7 @@ def review_command(
     """Review samples on a local page or in a spreadsheet; then show the agreement and write the reviewed set.
 
     Every decision is saved at once, in reviews/<reviewer>.jsonl of the data folder. Ctrl-C stops the page.
+    With --verdicts, it is the outcomes of a model that are reviewed, in a spreadsheet.
     """
     from toolassay.stages import review as stage
 
@@ -163,12 +166,16 @@ def review_command(
         raise UsageError("--export, --import, --apply and --table exclude one another", fix="choose one")
     if queue != "all" and actions:
         raise UsageError("--queue only applies to the page", fix="omit it, or settle conflicts on the page")
+    if audit.verdicts and not (export or sheet):
+        raise UsageError("--verdicts needs a sheet", fix="add --export FILE, or --import FILE")
     if export:
-        stage.export_reviews(data_dir, export, reviewer=reviewer, settings=settings, screen=SCREEN)
+        stage.export_reviews(
+            data_dir, export, reviewer=reviewer, settings=settings, audit=audit, screen=SCREEN
+        )
     elif sheet:
         if not reviewer:
             raise UsageError("--import needs the name of the reviewer", fix="add --reviewer NAME")
-        stage.import_reviews(data_dir, sheet, reviewer=reviewer, screen=SCREEN)
+        stage.import_reviews(data_dir, sheet, reviewer=reviewer, audit=audit, screen=SCREEN)
     elif apply:
         stage.apply_review(
             data_dir, apply, keep_undecided=keep_undecided, with_passed=with_passed, screen=SCREEN

@@ -408,6 +408,7 @@ class Decision:
                         for data, (_, part) in parts.items()
                     },
                     "executions": None,
+                    "audit": None,
                     "requirements": [
                         {**check, "data": data}
                         for data, (_, part) in parts.items()

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolassay.console.tables import UNKNOWN, Cell, Table, Value, money, percent, percent_interval, seconds
+from toolassay.console.text_formatting import count_of, joined
 from toolassay.errors import UsageError, as_called
 from toolassay.evaluation.items import ItemTable
-from toolassay.metrics.confidence_interval import NOTHING, Interval
+from toolassay.metrics.confidence_interval import NOTHING, AuditedStratum, Interval, stratified_share
 from toolassay.metrics.significance import LEVEL, compare_all, compare_pairs
 from toolassay.reports.axes import Axes
 from toolassay.reports.requirements import Check, Measured, outcome_of, quantities
@@ -263,6 +264,60 @@ def rank(
 
 
 @dataclass(frozen=True)
+class VerdictAudit:
+    """What reviewers say of the outcomes of a model, of which they did not see the verdicts.
+
+    Attributes:
+        reviewers: Their names.
+        strata: By verdict ("wrong", "undecided", "right"), all items and the decisions on those that were
+            judged; "unanswered" ones are wrong without a decision.
+        ties: Number of items left out because as many reviewers say right as wrong.
+        stale: Number of decisions left out because what they judged, or its verdict, has changed.
+    """
+
+    reviewers: Sequence[str]
+    strata: Mapping[str, AuditedStratum]
+    ties: int
+    stale: int
+
+    @property
+    def agreement(self) -> Interval:
+        """Share of the decided verdicts with which reviewers agree."""
+        wrong = self.strata["wrong"]
+        return stratified_share([self.strata["right"], wrong._replace(right=wrong.judged - wrong.right)])
+
+    @property
+    def corrected(self) -> Interval:
+        """Share of items that reviewers would call right."""
+        return stratified_share(list(self.strata.values()))
+
+    @property
+    def sentence(self) -> str:
+        """The decisions and the agreement in words."""
+        parts = [
+            f"{right} of {judged} with the verdict {verdict}"
+            for verdict, (_, judged, right) in self.strata.items()
+            if judged and verdict != "unanswered"
+        ]
+        agreement = share_cell(self.agreement)
+        return (
+            f"{joined(self.reviewers)} judged outcomes without seeing the verdicts: right are "
+            f"{joined(parts or ['0 of 0'])}. Agreement with the decided verdicts is {agreement.text} "
+            f"{agreement.note}; the accuracy 'audited' is corrected by them. Left out: "
+            f"{count_of(self.ties, 'tie')}, {count_of(self.stale, 'decision')} on what has changed since."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The audit as an object of `report.json`."""
+        return {
+            **vars(self),
+            "strata": {verdict: stratum._asdict() for verdict, stratum in self.strata.items()},
+            "agreement": self.agreement.to_json(),
+            "corrected": self.corrected.to_json(),
+        }
+
+
+@dataclass(frozen=True)
 class ModelReport:
     """One model on one data folder.
 
@@ -273,6 +328,7 @@ class ModelReport:
         checks: Its requirements.
         warnings: What a reader must know before trusting its numbers.
         harmful_tools: Number of runs with unwanted changes by tool.
+        audit: What reviewers say of its verdicts; None if they judged none.
     """
 
     axes: Axes
@@ -281,6 +337,7 @@ class ModelReport:
     checks: Sequence[Check] = ()
     warnings: Sequence[str] = ()
     harmful_tools: Mapping[str, int] = field(default_factory=dict)
+    audit: VerdictAudit | None = None
 
     @property
     def name(self) -> str:
@@ -336,6 +393,7 @@ class ModelReport:
                 "latency": latency and {"p50": latency.p50, "p95": latency.p95, "is_local": latency.is_local},
             },
             "executions": axes.outcomes and axes.outcomes.to_json(),
+            "audit": self.audit and self.audit.to_json(),
             "requirements": [check.to_json() for check in self.checks],
             "outcome": outcome_of(self.checks) if self.checks else None,
             "warnings": list(self.warnings),
@@ -365,6 +423,7 @@ def cells(model: ModelReport) -> dict[str, Cell]:
         p = Cell(p_value(standing.p), "significant" if standing.differs else "may be chance")
     cells_by_heading = {
         "accuracy": bounded_cell(model.measured["accuracy"]),
+        "audited": share_cell(model.audit.corrected if model.audit else NOTHING),
         "to the leader": gap,
         "p": p,
         "gold plan": share_cell(axes.plan_accuracy),

@@ -34,7 +34,9 @@ from toolassay.version import __version__
 Decision = Literal["correct", "discard", "fix_syntax", "fix_instruction", "fix_graph"]
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
 FIXES: tuple[Decision, ...] = ("fix_syntax", "fix_instruction", "fix_graph")
-Action = Literal[Decision, "comment", "undo"]
+OutcomeDecision = Literal["right", "wrong"]
+"""What a reviewer decides on the outcome of a model (`stages/audit.py`)."""
+Action = Literal[Decision, OutcomeDecision, "comment", "undo"]
 COMMENT: Action = "comment"
 UNDO: Action = "undo"
 
@@ -48,9 +50,9 @@ class Record(msgspec.Struct, frozen=True):
 
     Attributes:
         id: the id of the sample.
-        fingerprint: of the version of the sample that the reviewer saw.
-        action: one of `DECISIONS`, or `COMMENT` (only the note changes) or `UNDO` (the last decision on this
-            sample in this role no longer counts).
+        fingerprint: of the version of the sample that the reviewer saw; of an outcome, also its verdict.
+        action: one of `DECISIONS`, an `OutcomeDecision`, `COMMENT` (only the note changes) or `UNDO` (the
+            last decision on this sample in this role no longer counts).
         reviewer: the reviewer's name.
         parts: the parts that a fix changed, by key of the label; empty for other actions.
         note: the reviewer's comment.
@@ -333,11 +335,12 @@ class ReviewStore:
     """The files of all reviewers of one data folder.
 
     Args:
-        folder: the data folder; the first decision creates `reviews/` in it.
+        folder: the data folder.
+        name: the folder of the files in it, created with the first decision.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder / FOLDER
+    def __init__(self, folder: Path, name: str = FOLDER) -> None:
+        self.folder = folder / name
         self._seen: dict[Path, tuple[tuple[int, int], Log]] = {}
 
     def logs(self) -> dict[str, Log]:

@@ -98,16 +98,20 @@ class Unchanged:
 
 
 def fingerprint_of(gold: Gold) -> str:
-    """A hash of a label's `PARTS`: "s" and 15 digits of the SHA-256.
-
-    With the letter, no spreadsheet takes it for a number. A label without facts has the hash that it had
-    before labels had any.
+    """A hash of a label's `PARTS`; without facts that which it had before labels had any.
 
     >>> fingerprint_of(Gold.of({"id": 1})) == fingerprint_of(Gold.of({"id": 1, "seed": 3}))
     True
     """
-    parts = [gold.record.get(part) for part in PARTS if part != FACTS or part in gold.record]
-    return f"s{hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:15]}"
+    return short_hash([gold.record.get(part) for part in PARTS if part != FACTS or part in gold.record])
+
+
+def short_hash(value: Any) -> str:
+    """A hash of a JSON value: "s" and 15 digits of the SHA-256.
+
+    With the letter, no spreadsheet takes it for a number.
+    """
+    return f"s{hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:15]}"
 
 
 def plan_shape(gold: Gold) -> Shape:

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -50,6 +50,23 @@ EDITABLE = ("decision", "note", *EDITS)
 COLUMNS = (*READ_ONLY, *EDITABLE)
 # Widths in characters, in the order of `COLUMNS`: texts are wide, ids and choices narrow.
 WIDTHS = dict(zip(COLUMNS, (12, 18, 60, 50, 60, 40, 16, 30, 50, 40, 50, 40, 40), strict=True))
+
+
+class SheetForm(NamedTuple):
+    """The columns of a sheet of review.
+
+    Attributes:
+        widths: by column, in characters; "id" and "fingerprint" are among them.
+        editable: the columns that people fill in; the first is for the decision.
+        decisions: what it may hold.
+    """
+
+    widths: Mapping[str, int]
+    editable: Sequence[str]
+    decisions: Sequence[str]
+
+
+SAMPLE_FORM = SheetForm(WIDTHS, EDITABLE, DECISIONS)
 
 
 def rows_of(samples: tuple[ReviewSample, ...], findings: Findings, log: Log) -> Iterator[dict[str, str]]:
@@ -119,8 +136,13 @@ _EXTRA = "review"
 _SHEET = "Review"
 
 
-def write_sheet(path: Path, rows: Iterable[Mapping[str, str]]) -> int:
+def write_sheet(path: Path, rows: Iterable[Mapping[str, str]], form: SheetForm = SAMPLE_FORM) -> int:
     """Write the rows to an `.xlsx` or a `.csv` file; a text that begins as a formula does stays a text.
+
+    Args:
+        path: the file.
+        rows: the cells by column.
+        form: the columns.
 
     Returns:
         The number of rows.
@@ -130,21 +152,21 @@ def write_sheet(path: Path, rows: Iterable[Mapping[str, str]]) -> int:
     """
     kind = kind_of(path)
     listed_rows = list(rows)
-    cells = ([row[column] for column in COLUMNS] for row in listed_rows)
+    cells = ([row[column] for column in form.widths] for row in listed_rows)
     if kind == ".csv":
-        write_csv(path, COLUMNS, cells)
+        write_csv(path, list(form.widths), cells)
         return len(listed_rows)
     for row in listed_rows:
-        long = next((column for column in EDITABLE if not fits_cell(row[column])), None)
+        long = next((column for column in form.editable if not fits_cell(row[column])), None)
         if long is not None:
             raise UsageError(
                 f"the {long} of sample {row['id']} is too long for a cell of Excel",
                 file=path,
                 fix="export a .csv, or review this one in the browser",
             )
-    choices = Choices(["decision"], f'"{",".join(DECISIONS)}"', "a decision")
+    choices = Choices(form.editable[:1], f'"{",".join(form.decisions)}"', "a decision")
     book = Workbook(_EXTRA)
-    book.add_sheet(_SHEET, WIDTHS, cells, unlocked=EDITABLE, choices=[choices], freeze="B2")
+    book.add_sheet(_SHEET, form.widths, cells, unlocked=form.editable, choices=[choices], freeze="B2")
     book.save(path)
     return len(listed_rows)
 
@@ -161,17 +183,15 @@ def kind_of(path: Path) -> str:
     return kind
 
 
-NEEDED = ("id", "fingerprint", *EDITABLE)
-
-
-def read_sheet(path: Path) -> list[SheetRow]:
+def read_sheet(path: Path, form: SheetForm = SAMPLE_FORM) -> list[SheetRow]:
     """The filled rows of a sheet, in order.
 
     Raises:
         UsageError: the file is missing or not a sheet, a column is missing, or a cell is a formula.
     """
     kind_of(path)
-    rows = [*read_rows(path, NEEDED, extra=_EXTRA, option="--import", sheet=_SHEET, apostrophes=True)]
+    needed = ("id", "fingerprint", *form.editable)
+    rows = [*read_rows(path, needed, extra=_EXTRA, option="--import", sheet=_SHEET, apostrophes=True)]
     if not rows:
         raise UsageError("holds no rows", file=path, fix="use the file that --export wrote")
     return rows

@@ -68,6 +68,7 @@ from toolassay.reports.scoreboard import Contender, ModelReport, Place, choose_s
 from toolassay.runs.outcomes import TOOLS_MISSING
 from toolassay.runs.settings import PREDICTIONS
 from toolassay.runs.trials import trials_of
+from toolassay.stages.audit import read_audit
 from toolassay.stages.leaderboard import ALL_ITEMS, ScoredFolder, ways_of
 from toolassay.stages.settings import ReportSettings
 from toolassay.variety.measures import VarietyPart, measure_variety
@@ -210,7 +211,8 @@ def _folder_report(
         ]
         warnings = list(_warnings(folder, run, ranking))
         ranked_model = by_model.get(run.model)
-        reports.append(ModelReport(run, ranked_model, measured, checks, warnings, items.harmful_tools))
+        audit = read_audit(folder, run.model, run.n_judged) if run.is_executed else None
+        reports.append(ModelReport(run, ranked_model, measured, checks, warnings, items.harmful_tools, audit))
     order = {ranked_model.name: number for number, ranked_model in enumerate(ranking)}
     reports.sort(key=lambda report: (report.axes.is_baseline, order.get(report.name, len(order))))
     noun = folder.benchmark.about.item
@@ -223,9 +225,9 @@ def _folder_report(
     )
     if not ranking:
         verdict_sentences = ["No model has a file of items: run toolassay evaluate."]
-    verdict = Verdict(
-        score, ranking, [*verdict_sentences, *_basis(folder)], instead, is_by_outcome=folder.is_executed
-    )
+    verdict_sentences += _basis(folder)
+    verdict_sentences += [f"{report.name}: {report.audit.sentence}" for report in reports if report.audit]
+    verdict = Verdict(score, ranking, verdict_sentences, instead, is_by_outcome=folder.is_executed)
     ways = ways_of(folder.folder)
     return FolderReport(folder.name, folder.title, noun, verdict, reports, ways=ways)
 

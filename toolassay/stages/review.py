@@ -24,7 +24,10 @@ from toolassay.review.samples import Shares, Unchanged, drawn_samples, read_samp
 from toolassay.review.session import FILE, QUEUES, Findings, Queue, Session
 from toolassay.review.sheets import read_sheet, rows_of, take_sheet, write_sheet
 from toolassay.runs.event_loop import run_coroutine
-from toolassay.stages.settings import PageSettings, ReviewSettings
+from toolassay.stages.audit import take_audit, write_audit
+from toolassay.stages.settings import AuditSettings, PageSettings, ReviewSettings
+
+_DRAWN = 30  # outcomes that --verdicts draws by default
 
 
 def review_session(
@@ -178,20 +181,28 @@ def export_reviews(
     *,
     reviewer: str = "",
     settings: ReviewSettings = ReviewSettings(),
+    audit: AuditSettings = AuditSettings(),
     screen: Screen = DEFAULT,
 ) -> int:
     """Write a spreadsheet with the samples and the reviewer's decisions; returns the number of rows.
+
+    With `verdicts`, it has outcomes of that model instead, drawn by verdict, and no decisions.
 
     Args:
         data_dir: Folder with `data.json` and the tools.
         file: An `.xlsx` or `.csv` file.
         reviewer: Reviewer whose decisions are filled in; empty for none.
         settings: Which samples, and who shares them; the sheet has the share of `reviewer`.
+        audit: Whose outcomes, if not samples are reviewed.
         screen: Receives messages, results and progress.
 
     Raises:
         UsageError: A file is missing or malformed, or the sheet has another format.
     """
+    if audit.verdicts:
+        count = write_audit(Path(data_dir), Path(file), audit, settings.sample or _DRAWN)
+        screen.show(f"{file}: {count_of(count, 'outcome')} of {audit.verdicts}")
+        return count
     session = review_session(data_dir, settings=settings, screen=screen)
     reviewer = checked_name(reviewer) if reviewer else ""
     log = session.store.log(reviewer) if reviewer else Log()
@@ -202,20 +213,31 @@ def export_reviews(
     return count
 
 
-def import_reviews(data_dir: str | Path, file: str | Path, *, reviewer: str, screen: Screen = DEFAULT) -> int:
+def import_reviews(
+    data_dir: str | Path,
+    file: str | Path,
+    *,
+    reviewer: str,
+    audit: AuditSettings = AuditSettings(),
+    screen: Screen = DEFAULT,
+) -> int:
     """Import a completed spreadsheet; returns the number of new decisions. An invalid row imports nothing.
 
     Args:
         data_dir: Folder that the sheet was exported from.
         file: An `.xlsx` or `.csv` file.
         reviewer: Name of the reviewer.
+        audit: Whose outcomes the sheet has, if not samples.
         screen: Receives messages, results and progress.
 
     Raises:
         UsageError: Rows are invalid (the message names them), or a file is missing or malformed.
     """
-    session = review_session(data_dir, screen=screen)
-    count = take_sheet(session, read_sheet(Path(file)), checked_name(reviewer), Path(file))
+    if audit.verdicts:
+        count = take_audit(Path(data_dir), Path(file), audit, checked_name(reviewer))
+    else:
+        session = review_session(data_dir, screen=screen)
+        count = take_sheet(session, read_sheet(Path(file)), checked_name(reviewer), Path(file))
     screen.show(f"{file}: {count_of(count, 'new decision')} of {reviewer}")
     return count
 

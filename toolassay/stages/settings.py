@@ -333,6 +333,24 @@ class ReviewSettings:
 
 
 @dataclass(frozen=True)
+class AuditSettings:
+    """Which verdicts reviewers check."""
+
+    verdicts: Annotated[
+        str,
+        Option(
+            "Review outcomes of this model without seeing the verdicts: --export draws 30 of them, or "
+            "--sample, by verdict; --import reads them.",
+            metavar="MODEL",
+            common=True,
+        ),
+    ] = ""
+    prediction_dir: PredictionDir = "predictions"
+    metrics_dir: MetricsDir = None
+    seed: Annotated[int, Option("Random seed of the outcomes that --verdicts draws.")] = 0
+
+
+@dataclass(frozen=True)
 class PageSettings:
     """Where a page is shown."""
 
