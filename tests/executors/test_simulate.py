@@ -153,6 +153,7 @@ async def test_invalid_arguments_are_refused(arguments: Mapping[str, Any], words
         {"type": ["null", "number"], "exclusiveMinimum": 0, "exclusiveMaximum": 1},
         {"const": {"a": [1]}},
         {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/a"}], "$defs": {"a": {"enum": ["x"]}}},
+        {"anyOf": [{"type": "null"}, {"type": "null"}]},
         {"allOf": [{"type": "object", "required": ["a"]}, {"properties": {"a": {"type": "boolean"}}}]},
         {
             "type": "object",

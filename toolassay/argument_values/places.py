@@ -200,7 +200,7 @@ class SchemaWalk:
         self.pick = pick
 
     def chosen(self, schema: Any, left: int = _DEEPEST) -> Mapping[str, Any]:
-        """The schema with one alternative that is not null in place of all, and `allOf` and `if` merged."""
+        """The schema with one alternative in place of all, mostly not null; `allOf` and `if` merged."""
         schema = resolve(schema, self.root)
         parts = list(schema.get("allOf") or ())
         groups = [schema.get("anyOf") or (), schema.get("oneOf") or ()]
@@ -208,7 +208,7 @@ class SchemaWalk:
             held = {"allOf": [schema["if"], schema.get("then", True)]}
             groups.append([schema.get("else", True), held])
         for group in groups:
-            given = [part for part in group if kinds_of(part, self.root) != {"null"}]
+            given = [part for part in group if kinds_of(part, self.root) != {"null"}] or group
             parts += [self.pick(given)] if given else []
         merged = {key: rule for key, rule in schema.items() if key not in _COMBINED}
         for part in parts if left else ():
