@@ -177,17 +177,10 @@ def test_a_built_in_model_is_refused(name: str, folder: Path) -> None:
 
 
 def test_the_prompt_has_one_real_result_and_none_of_a_simulation(folder: Path, server: FakeServer) -> None:
-    results = {
-        "list_users": [
-            {"arguments": {}, "result": '{"users": [{"id": "u7"}]}'},
-            {"arguments": {}, "result": "x"},
-        ]
-    }
-    (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
-    for executor, returned in (
-        ("simulate", [None] * 5),
-        ("mcp", [None, None, {"users": [{"id": "u7"}]}, None, None]),
-    ):
+    users = {"users": [{"id": "u7"}]}
+    calls = [{"arguments": {}, "result": text} for text in (json.dumps(users), "Nobody.")]
+    (folder / "results.json").write_text(json.dumps({"list_users": calls}), encoding="utf-8")
+    for executor, returned in (("simulate", [None] * 5), ("mcp", [None, None, users, None, None])):
         DataFolder(folder).update_benchmark(values_from={"executor": executor})
         server.forget()
         graph(folder, server)
@@ -195,7 +188,7 @@ def test_the_prompt_has_one_real_result_and_none_of_a_simulation(folder: Path, s
         assert [tool.get("returned") for tool in shown(prompt)[0]] == returned
 
 
-def test_a_proposal_about_another_tool_does_not_count(
+def test_a_proposal_about_a_tool_of_another_request_does_not_count(
     folder: Path, server: FakeServer, one_each: None
 ) -> None:
     server.answer = proposer(lambda tools, others: ship_what_was_found([{"id": "find_order"}], others))

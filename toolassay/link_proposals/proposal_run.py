@@ -58,8 +58,8 @@ def groups_of(library: ToolLibrary, dependencies: Iterable[Dependency]) -> list[
     """The requests about all tools: each result is the subject of one, with at most `CANDIDATES` others.
 
     Results rather than arguments, because fields that are not declared are named together with their links.
-    Neighbours in the library share a request. The tools of a group choose the others in turn: first those that
-    they feed, the best links first, then those with similar names, descriptions and arguments.
+    Neighbours in the library share a request. The tools of a group choose the others in turn: first those
+    that they feed, the best links first, then those with similar names, descriptions and arguments.
     """
     fed: dict[str, list[str]] = defaultdict(list)
     for dependency in sorted(dependencies, key=lambda dependency: -dependency.score):
