@@ -258,7 +258,9 @@ def test_another_answer_is_no_proposal(text: str) -> None:
 def test_an_answer_may_have_prose_and_reasoning_around_it() -> None:
     link = {"from": "a", "field": "id", "to": "b", "argument": "x", "reason": "r", "when": "w"}
     text = answer_of(fields=[{"path": "id", "type": "string"}], links=[link])
-    (read,) = read_proposals(f"<think>{{}}</think>Here:\n```json\n{text}\n```") or ()
+    proposals = read_proposals(f"<think>{{}}</think>Here:\n```json\n{text}\n```")
+    assert proposals is not None
+    (read,) = proposals
     assert (read.tool, read.fields) == ("a", [ProposedField("id", "string")])
     assert [(one.source, one.target, one.argument, one.when) for one in read.links] == [("a", "b", "x", "w")]
     assert read_proposals(text, "length") is None
