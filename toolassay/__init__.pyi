@@ -922,7 +922,7 @@ def build_graph(
         max_requests: Maximum requests of a run, failed ones included.
         prices: CSV table of prices; takes precedence over the prices of genai-prices.
         multiworker: Maximum concurrent requests [default: adaptive].
-        propose: Served model that proposes links, and the fields of results that are not declared; one request per tool. Proposals are kept in DATA_DIR/graph_proposals and applied to later graphs.
+        propose: Served model that proposes links, and the fields of results that are not declared; one request for up to six tools. Proposals are kept in DATA_DIR/graph_proposals and applied to later graphs.
         force: Restart a run whose settings differ; the old one is kept.
         dry_run: Show what the model would receive and its cost. Sends and writes nothing.
         min_confidence: Least score of a link [default: that of the last graph, at first 0.4]. Links that were added or pinned are always kept.

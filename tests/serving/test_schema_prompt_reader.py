@@ -21,7 +21,9 @@ from toolassay.serving.offline_answers import PromptReader
 
 @pytest.mark.parametrize("wording", get_args(Wording))
 def test_a_sample_is_read_back_with_the_fields_that_flow(wording: Wording) -> None:
-    sampler, prompt = Sampler(GRAPH, 3), BackInstructPrompt(LIBRARY, "schema", wording=wording)
+    conditions = {("find_benches", "book_bench"): "only if it is free"}
+    prompt = BackInstructPrompt(LIBRARY, "schema", wording=wording, conditions=conditions)
+    sampler = Sampler(GRAPH, 3)
     samples = [sampler.sample(index) for index in range(30)]
     assert any(len(sample.fields) > 1 for sample in samples)
     for sample in samples:

@@ -19,11 +19,12 @@ from toolassay.console.screen import Screen
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.executors import McpExecution
 from toolassay.live_values.collector import MOST_CALLS, Collector
+from toolassay.live_values.results import read_results
 from toolassay.models import ChatRequest, ChatResponse
 from toolassay.offline.offline_model import OfflineModel
 from toolassay.plans.execution_record import ExecutedCall, Execution, StateSummary
 from toolassay.records.data_folder import DataFolder
-from toolassay.stages.live_values import collect_values, pointless, read_results
+from toolassay.stages.live_values import collect_values, pointless
 from toolassay.stages.settings import LiveSettings
 
 Capture = pytest.CaptureFixture[str]

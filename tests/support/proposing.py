@@ -13,7 +13,8 @@ from toolassay.serving.completions import Received, Reply
 from toolassay.tools.library import ToolLibrary
 
 TEXT = {"type": "string"}
-Answer = Callable[[dict[str, Any], list[dict[str, Any]]], Any]
+Lines = list[dict[str, Any]]
+Answer = Callable[[Lines, Lines], Any]
 
 
 def nodes(description: str = "Finds an order by its number.") -> list[dict[str, Any]]:
@@ -43,24 +44,25 @@ def proposal(tool: str, *links: ProposedLink, **fields: Any) -> Proposal:
     return Proposal([ProposedField(*one) for one in fields.items()], [*links], tool, "acme/one")
 
 
-def shown(prompt: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The tool of a prompt, and the others."""
-    tool, _, others = prompt.partition("# TOOL #\n")[2].partition("\n\n# OTHER TOOLS #\n")
-    lines = others.partition("\n\n# YOUR ANSWER #")[0].split("\n")
-    return json.loads(tool), [json.loads(line) for line in lines]
+def shown(prompt: str) -> tuple[Lines, Lines]:
+    """The tools that a prompt is about, and the others."""
+    tools, _, others = prompt.partition("# TOOLS #\n")[2].partition("\n\n# OTHER TOOLS #\n")
+    others = others.partition("\n\n# YOUR ANSWER #")[0].replace("(none)", "")
+    read_tools, read_others = ([json.loads(line) for line in part.splitlines()] for part in (tools, others))
+    return read_tools, read_others
 
 
-def ship_what_was_found(tool: dict[str, Any], others: list[dict[str, Any]]) -> dict[str, Any]:
+def ship_what_was_found(tools: Lines, others: Lines) -> dict[str, Any]:
     """What a model answers that knows that orders have parcels."""
-    if tool["id"] != "find_order":
-        return {"fields": [], "links": []}
     link = {"from": "find_order", "field": "parcels[].code", "to": "ship_parcel", "argument": "parcel_code"}
     fields = [{"path": "parcels[].code", "type": "string"}, {"path": "total", "type": "number"}]
-    return {"fields": fields, "links": [{**link, "reason": "its parcels"}]}
+    links = [{**link, "reason": "its parcels", "when": "only if it is paid"}]
+    proposals = [{"tool": "find_order", "fields": fields, "links": links}]
+    return {"proposals": proposals if "find_order" in [tool["id"] for tool in tools] else []}
 
 
 def proposer(answer: Answer = ship_what_was_found) -> AnswerFunction:
-    """A model whose answer about each tool is that of `answer`; a text is sent as it is."""
+    """A model whose answer to each prompt is that of `answer`; a text is sent as it is."""
 
     async def reply(received: Received) -> Reply:
         value = answer(*shown(received.prompt))

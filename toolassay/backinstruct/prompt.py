@@ -19,6 +19,7 @@ from toolassay.prompts.signatures import shown_tool
 from toolassay.prompts.templates import (
     Wording,
     dated,
+    fixed_text,
     package_template,
     template_name,
     tool_sentence,
@@ -42,6 +43,7 @@ class BackInstructPrompt:
         wording: Selects the built-in template; "example" shows tools as sentences and a worked example.
         template: The text of a template to use instead of the built-in one (`read_template`).
         values: Real values of arguments, by tool and argument, that the prompt shows.
+        conditions: Under which condition a proposed link holds, by its tools.
         today: Date of the set.
     """
 
@@ -54,9 +56,11 @@ class BackInstructPrompt:
         wording: Wording = "default",
         template: str | None = None,
         values: Mapping[str, Mapping[str, Sequence[Any]]] | None = None,
+        conditions: Mapping[tuple[str, str], str] | None = None,
         today: date | None = None,
     ) -> None:
         self._values = values or {}
+        self._conditions = conditions or {}
         self._library = library
         self._check = check
         self._wording: Wording = wording
@@ -65,7 +69,9 @@ class BackInstructPrompt:
             built_in(name)
         text = template or built_in(template_name(dependency_type, wording))
         # Replaced at once, so that `text` is that of earlier versions for a published library.
-        self.text = dated(text.replace("$typed", typed_note(library)), today)
+        note = typed_note(library)
+        note += fixed_text("json_text_note", _JSON_TEXT) if note else ""
+        self.text = dated(text.replace("$typed", note), today)
         *self._example, last = [{"role": "user", "content": self.text}] if template else turns_of(self.text)
         self._template = Template(last["content"])
 
@@ -76,7 +82,7 @@ class BackInstructPrompt:
     def render(self, sample: Sample) -> str:
         """The prompt for a sample, which is the last message."""
         nodes = (self._line(number, tool) for number, tool in enumerate(sample.nodes, start=1))
-        links = [line for number in range(len(sample.links)) for line in _link_lines(sample, number)]
+        links = [line for number in range(len(sample.links)) for line in self._link_lines(sample, number)]
         return self._template.safe_substitute(
             nodes="\n".join(nodes),
             links="\n".join(links) or "(none)",
@@ -94,7 +100,23 @@ class BackInstructPrompt:
             shown["about_parameters"] = notes
         return f"Node {number}: {unescaped_json(shown)}"
 
+    def _link_lines(self, sample: Sample, number: int) -> Iterator[str]:
+        """A link, and in a schema graph its condition and the fields that flow, one on each line."""
+        link = sample.links[number]
+        yield f"Link: {link.source} -> {link.target}"
+        if when := self._conditions.get((link.source, link.target)):
+            yield f"{CONDITION}{' '.join(when.split())}"
+        for pair in sample.fields[number] if sample.fields else ():
+            yield f"  {pair.source or WHOLE_RESULT} -> {pair.target}"
+        for pair in sample.shared[number] if sample.shared else ():
+            yield f"  {pair.source} = {pair.target}"
 
+
+WHOLE_RESULT = "(whole result)"
+CONDITION = "  condition: "
+"""How the line begins that says when a link holds."""
+# What the schema of an answer requires; `as_meant` reads it back.
+_JSON_TEXT = " An object whose keys are not declared, such as `object`, is JSON text."
 _MOST_NOTES = 12  # parameters of a tool that a prompt explains, the required ones first
 _MOST_OF_NOTE = 160  # characters
 _MOST_EXAMPLES = 3
@@ -139,19 +161,6 @@ def argument_notes(tool: Tool, values: Mapping[str, Sequence[Any]]) -> dict[str,
         if len(notes) == _MOST_NOTES:
             break
     return notes
-
-
-def _link_lines(sample: Sample, number: int) -> Iterator[str]:
-    """A link, and in a schema graph the fields that flow, one on each line."""
-    link = sample.links[number]
-    yield f"Link: {link.source} -> {link.target}"
-    for pair in sample.fields[number] if sample.fields else ():
-        yield f"  {pair.source or WHOLE_RESULT} -> {pair.target}"
-    for pair in sample.shared[number] if sample.shared else ():
-        yield f"  {pair.source} = {pair.target}"
-
-
-WHOLE_RESULT = "(whole result)"
 
 
 def built_in(name: str) -> str:

@@ -46,7 +46,7 @@ class Dependency:
         count: How often it was seen in recorded calls.
         shared: Arguments of both tools that take the same value, such as the show of which a season and then
             an episode is requested: `FieldPair(argument of the source, argument of the target)`.
-        further: Other keys of its object, such as `pinned` and the `model` that proposed it.
+        further: Other keys of its object, such as `pinned`, the `model` that proposed it, `when` it holds.
     """
 
     source: str
@@ -268,3 +268,8 @@ def fields_of(link: Dependency) -> tuple[FieldPair, ...]:
 def is_pinned(link: Dependency) -> bool:
     """Whether a person decided on a link, so that no rule removes it."""
     return link.origin == "user" or bool(dict(link.further).get("pinned"))
+
+
+def condition_of(link: Dependency) -> str:
+    """Under which condition a proposed link holds; empty if it always does."""
+    return str(dict(link.further).get("when") or "")

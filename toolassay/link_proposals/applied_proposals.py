@@ -78,8 +78,9 @@ def apply_proposals(
     for pair, flows in flows_by_pair.items():
         before = links.get(pair)
         if before is None or not (fields_of(before) or is_pinned(before)):
+            conditions = dict.fromkeys(flow.when[:_MOST_REASON] for flow, _ in flows.values() if flow.when)
             links[pair] = _link(before, [flow for flow, _ in flows.values()], shaped).with_further(
-                model=next(model for _, model in flows.values())
+                model=next(model for _, model in flows.values()), when="; ".join(conditions) or None
             )
     return WithProposals([*links.values()], shaped, refused)
 
@@ -124,6 +125,8 @@ def problem_of(link: ProposedLink, library: ToolLibrary, subjects: Collection[st
         return f"there is no tool '{unknown[0]}'" if unknown else "a tool does not feed itself"
     source = library[link.source]
     target = library[link.target]
+    if "*" in parse_path(link.field):
+        return f"'{link.field}' is below any key of a map, and references name one"
     if problem := field_problem(FieldPair(link.field, link.argument), source, target):
         return problem
     given, taken = (

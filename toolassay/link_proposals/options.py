@@ -33,7 +33,8 @@ class ProposeOptions:
         str,
         Option(
             "Served model that proposes links, and the fields of results that are not declared; one request "
-            "per tool. Proposals are kept in DATA_DIR/graph_proposals and applied to later graphs.",
+            "for up to six tools. Proposals are kept in DATA_DIR/graph_proposals and applied to later "
+            "graphs.",
             "propose",
             metavar="LLM",
             common=True,

@@ -7,7 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -21,10 +23,13 @@ from toolassay.graph.derive.evidence import Similarity
 from toolassay.link_proposals.applied_proposals import WithProposals, apply_proposals
 from toolassay.link_proposals.options import ProposeOptions
 from toolassay.link_proposals.proposal import (
+    MOST_TOOLS,
     Proposal,
+    ToolGroup,
     answer_schema,
     proposal_prompt,
-    read_proposal,
+    read_proposals,
+    source_line,
     template,
 )
 from toolassay.models import ChatRequest
@@ -35,28 +40,30 @@ from toolassay.runs.run import Run
 from toolassay.runs.settings import ModelSettings, RunChoices, RunSettings
 from toolassay.runs.trials import Trial
 from toolassay.runs.work import Work, WorkFacts, Written
-from toolassay.tools.library import Tool, ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 FOLDER = "graph_proposals"
 """Folder of the proposals, below the data folder."""
-CANDIDATES = 40
+CANDIDATES = 60
 """Maximum number of other tools that a request shows."""
-# Temperature 0, so that proposals repeat. 3,000 tokens bound an answer of `MOST_LINKS` (30) links.
-PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 3000}
+_MOST_CHARACTERS = 12_000  # of the tools that one request is about
+# Temperature 0, so that proposals repeat. 8,000 tokens bound an answer about six tools.
+PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 8000}
 CONFLICT_FIX = "use those settings, or --force true (keeps the old run, and asks about every tool again)"
 _MOST_NAMED = 5  # refused links in a message
 _AGAIN = "This is not the requested JSON object. Answer with it and nothing else."
 
 
-def candidates_of(library: ToolLibrary, dependencies: Iterable[Dependency]) -> dict[str, list[Tool]]:
-    """The other tools that the request about each tool shows, by its id: at most `CANDIDATES`.
+def groups_of(library: ToolLibrary, dependencies: Iterable[Dependency]) -> list[ToolGroup]:
+    """The requests about all tools: each result is the subject of one, with at most `CANDIDATES` others.
 
-    First those with which it is linked, the best links first, then those with similar names, descriptions and
-    arguments.
+    Results rather than arguments, because fields that are not declared are named together with their links.
+    Neighbours in the library share a request. The tools of a group choose the others in turn: first those
+    that they feed, the best links first, then those with similar names, descriptions and arguments.
     """
-    linked: dict[str, dict[str, None]] = defaultdict(dict)
+    fed: dict[str, list[str]] = defaultdict(list)
     for dependency in sorted(dependencies, key=lambda dependency: -dependency.score):
-        linked[dependency.source][dependency.target] = linked[dependency.target][dependency.source] = None
+        fed[dependency.source].append(dependency.target)
     similarity = Similarity(
         [
             f"{tool.id} {tool.description} {' '.join(parameter.name for parameter in tool.parameters)}"
@@ -64,51 +71,73 @@ def candidates_of(library: ToolLibrary, dependencies: Iterable[Dependency]) -> d
         ]
     )
     indices = range(len(library))
-    candidates: dict[str, list[Tool]] = {}
-    for index, tool in enumerate(library):
+
+    def nearest(index: int) -> list[str]:
         alike = similarity.of(index, indices)
-        names = [*linked[tool.id], *(library.ids[n] for n in sorted(indices, key=lambda n: -alike[n]))]
-        nearest = [library[name] for name in dict.fromkeys(names) if name != tool.id]
-        candidates[tool.id] = nearest[:CANDIDATES]
-    return candidates
+        return [*fed[library.ids[index]], *(library.ids[n] for n in sorted(indices, key=lambda n: -alike[n]))]
+
+    groups = []
+    for together in _neighbours(library):
+        ids = [library.ids[index] for index in together]
+        turns = (name for turn in zip_longest(*map(nearest, together)) for name in turn if name is not None)
+        others = [name for name in dict.fromkeys(turns) if name not in ids][:CANDIDATES]
+        groups.append(ToolGroup([library[name] for name in ids], [library[name] for name in others]))
+    return groups
+
+
+def _neighbours(library: ToolLibrary) -> list[list[int]]:
+    """The numbers of all tools, of those together whose lines one prompt may have."""
+    together: list[list[int]] = []
+    left = 0
+    for index, tool in enumerate(library):
+        size = len(source_line(tool))
+        if not together or size > left or len(together[-1]) == MOST_TOOLS:
+            together.append([])
+            left = _MOST_CHARACTERS
+        together[-1].append(index)
+        left -= size
+    return together
 
 
 class ProposalEntry(ItemEntry):
-    """What a model answered about a tool; `prompt` is a hash."""
+    """What a model answered about a group of tools; `prompt` is a hash."""
 
     prompt: str = ""
-    proposal: Proposal | None = None
+    proposals: list[Proposal] | None = None
 
 
 @dataclass(frozen=True)
-class ProposalItems(ItemWork[Tool]):
-    """The requests about single tools.
+class ProposalItems(ItemWork[ToolGroup]):
+    """The requests about groups of tools.
 
     Attributes:
-        others: The other tools that each request shows, by id of its tool.
+        seen: What a real call of a tool returned, by tool.
     """
 
-    others: Mapping[str, Sequence[Tool]]
+    seen: Mapping[str, str]
     final = FINAL
     record = ProposalEntry
 
-    def key_of(self, item: Tool) -> str:
-        """The id of the tool."""
-        return item.id
+    def key_of(self, item: ToolGroup) -> str:
+        """The id of the first tool."""
+        return item.tools[0].id
 
-    def identity(self, item: Tool) -> dict[str, Any]:
+    def identity(self, item: ToolGroup) -> dict[str, Any]:
         """The prompt: a changed tool is asked about again."""
-        prompt = proposal_prompt(item, self.others[item.id])
+        prompt = proposal_prompt(item, self.seen)
         return {"prompt": hashlib.sha256(prompt.encode(errors="replace")).hexdigest()[:24]}
 
-    async def answer(self, item: Tool, ask: Ask) -> ProposalEntry:
-        """Ask for a proposal; once more if the answer is not the requested object."""
-        messages = [{"role": "user", "content": proposal_prompt(item, self.others[item.id])}]
+    async def answer(self, item: ToolGroup, ask: Ask) -> ProposalEntry:
+        """Ask for proposals; once more if the answer is not the requested object."""
+        messages = [{"role": "user", "content": proposal_prompt(item, self.seen)}]
         for _ in range(2):
             response = await ask(ChatRequest(messages, {**PARAMETERS, **answer_schema()}, role="proposer"))
-            proposal = read_proposal(response.text, response.finish_reason)
-            if proposal is not None:
-                return ProposalEntry(outcome="answered", proposal=proposal)
+            proposals = read_proposals(response.text, response.finish_reason)
+            if proposals is not None:
+                ids = [tool.id for tool in item.tools]
+                return ProposalEntry(
+                    outcome="answered", proposals=[proposal for proposal in proposals if proposal.tool in ids]
+                )
             if response.refused:
                 return ProposalEntry(outcome="refused")
             messages += [
@@ -125,46 +154,51 @@ class ProposalWork(Work):
         llm: Name of the model.
         library: The tools, without proposed shapes.
         dependencies: The links without proposals.
+        seen: What a real call of a tool returned, by tool.
     """
 
-    def __init__(self, llm: str, library: ToolLibrary, dependencies: Sequence[Dependency]) -> None:
-        self._llm, self._library, self._dependencies = llm, library, dependencies
+    def __init__(
+        self, llm: str, library: ToolLibrary, dependencies: Sequence[Dependency], seen: Mapping[str, str]
+    ) -> None:
+        self._llm = llm
+        self._groups = groups_of(library, dependencies)
+        self._seen = seen
 
     @cached_property
     def facts(self) -> WorkFacts:
         """Which tools there are is no setting: a run continues with others."""
         wording = hashlib.sha256(template().encode()).hexdigest()
         return WorkFacts(
-            "tool",
+            "group",
             {"role": "proposer", **PARAMETERS, "candidates": CANDIDATES, "prompt_sha256": wording},
             PARAMETERS,
-            len(self._library),
-            len(self._library),
+            len(self._groups),
+            len(self._groups),
             {"prompt": wording},
             stage="propose links",
-            not_counted="; a second request about tools without a readable answer",
+            not_counted="; a second request about groups without a readable answer",
             conflict_fix=CONFLICT_FIX,
         )
 
     @cached_property
     def items(self) -> ProposalItems:
         """The requests."""
-        return ProposalItems(candidates_of(self._library, self._dependencies))
+        return ProposalItems(self._seen)
 
     @property
-    def chosen(self) -> Sequence[Tool]:
-        """All tools."""
-        return self._library.tools
+    def chosen(self) -> Sequence[ToolGroup]:
+        """All groups."""
+        return self._groups
 
     def write(self, output: Path, journal: Journal) -> Written:
         """Write one line for each tool with a proposal."""
-        entries = {tool.id: self.items.entry_of(journal, tool) for tool in self._library}
+        entries = [self.items.entry_of(journal, group) for group in self._groups]
         lines = [
-            msgspec.to_builtins(msgspec.structs.replace(entry.proposal, tool=name, model=self._llm))
-            for name, entry in entries.items()
-            if entry.proposal is not None
+            msgspec.to_builtins(msgspec.structs.replace(proposal, model=self._llm))
+            for entry in entries
+            for proposal in entry.proposals or ()
         ]
-        unread = sum(entry.outcome in FINAL and entry.proposal is None for entry in entries.values())
+        unread = sum(entry.outcome in FINAL and entry.proposals is None for entry in entries)
         return Written(write_json_lines(output, lines), unread)
 
 
@@ -174,15 +208,17 @@ def propose(
     dependencies: Sequence[Dependency],
     options: ProposeOptions,
     *,
+    seen: Mapping[str, str] = MappingProxyType({}),
     screen: Screen = DEFAULT,
 ) -> bool:
-    """Let a model propose links and shapes of results; returns whether every tool was answered.
+    """Let a model propose links and shapes of results; returns whether every request was answered.
 
     Args:
         folder: Data folder; the proposals are in its subfolder `graph_proposals/`.
         library: The tools, without proposed shapes.
         dependencies: The links without proposals.
         options: The model, its limits and choices.
+        seen: What a real call of a tool returned, by tool.
         screen: Receives messages, results and progress.
 
     Raises:
@@ -200,7 +236,7 @@ def propose(
         options.command,
         screen,
     )
-    work = ProposalWork(options.model, library, dependencies)
+    work = ProposalWork(options.model, library, dependencies, seen)
     ended = Run(work, Trial(folder / FOLDER, options.model), settings).carry_out()
     return ended.summary.complete
 

@@ -27,6 +27,7 @@ def schema_of_fields(fields: Iterable[ProposedField]) -> dict[str, Any]:
     {'type': 'object', 'properties': {'ids': {'type': 'array', 'items': {'type': 'integer'}}}}
     """
     typed_paths = [(parse_path(field.path)[:_DEEPEST], field.type) for field in fields]
+    typed_paths = [(path, type_) for path, type_ in typed_paths if "*" not in path]  # below any key of a map
     return _shape(typed_paths[:MOST_FIELDS]) if typed_paths else {}
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from toolassay.console.screen import WARNING, Screen
 from toolassay.console.text_formatting import count_of, some_of
 from toolassay.errors import UsageError
 from toolassay.files.data_files import write_json
-from toolassay.graph.dependencies import ORDER, Dependency, read_items, strongest
+from toolassay.graph.dependencies import ORDER, Dependency, condition_of, read_items, strongest
 from toolassay.graph.derive import Derivation
 from toolassay.graph.edits import (
     EDITS,
@@ -46,6 +47,7 @@ class SchemaLinks:
         folder: The data folder.
         options: Options of the links.
         screen: Receives messages, results and progress.
+        seen: What a real call of a tool returned, by tool.
 
     Attributes:
         edited: All links with the corrections, below the thresholds too.
@@ -57,7 +59,14 @@ class SchemaLinks:
         UsageError: A file is missing or malformed, or a given correction does not fit.
     """
 
-    def __init__(self, library: ToolLibrary, folder: Path, options: LinkOptions, screen: Screen) -> None:
+    def __init__(
+        self,
+        library: ToolLibrary,
+        folder: Path,
+        options: LinkOptions,
+        screen: Screen,
+        seen: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         library = library.with_tools([*map(without_shape, library)])
         self.library, self.folder, self.options, self.screen = library, folder, options, screen
         pairs = [edit.pair for edit in options.changes]
@@ -76,7 +85,7 @@ class SchemaLinks:
         self.traced = self._traced()
         merged = merge(derived, self.traced)
         self.complete = options.propose is None or propose(
-            folder, library, merged, options.propose, screen=screen
+            folder, library, merged, options.propose, seen=seen, screen=screen
         )
         # After recorded calls, which show more, and before people's corrections, which overrule proposals.
         applied = proposed(folder, library, merged, screen)
@@ -140,6 +149,7 @@ class SchemaLinks:
         merged, edited = _found(self.merged, pair), _found(self.edited.dependencies, pair)
         if merged and merged.origin == "proposed":
             lines += [f"proposed: {reason}" for reason in merged.reasons]
+            lines += [f"proposed: {when}"] if (when := condition_of(merged)) else []
         if merged:
             lines.append(f"score before corrections: {merged.score:.2f}")
         lines += [

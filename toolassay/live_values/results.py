@@ -8,13 +8,19 @@ from typing import Any
 
 import msgspec
 
+from toolassay.errors import as_called
 from toolassay.executors.executor import CallResult, one_line
-from toolassay.files.data_files import short_json, values_in
+from toolassay.files.data_files import read_json, record_of, short_json, values_in
 from toolassay.live_values.facts import without_secrets
 from toolassay.plans.execution_record import Arguments
+from toolassay.records.data_folder import DataFolder
 from toolassay.tools.argument_schemas import Schema, properties_of
 from toolassay.tools.results import is_refusal
 
+RESULTS = "results.json"
+"""File of what reading tools returned, `{tool: [{"arguments": …, "result": …}]}`."""
+SIMULATED = "simulate"
+"""The executor that makes results up."""
 # Bounds of the schema that is derived from results: a result may be a database in JSON.
 _DEEPEST = 8
 _MOST_PROPERTIES = 60
@@ -99,6 +105,24 @@ class SeenCall(msgspec.Struct, frozen=True):
         value = without_secrets(result.value)
         shown = value if isinstance(value, str) else short_json(value, _LONGEST_RESULT)
         return cls(without_secrets(arguments), one_line(shown, _LONGEST_RESULT))
+
+
+def read_results(folder: DataFolder) -> dict[str, list[SeenCall]]:
+    """What reading tools returned when values were collected, by tool; empty without `results.json`.
+
+    Raises:
+        UsageError: It is malformed.
+    """
+    path = folder.path / RESULTS
+    fix = f"delete it, or collect again with {as_called('generate', values_from='…', force=True)}"
+    return record_of(read_json(path) if path.is_file() else {}, dict[str, list[SeenCall]], file=path, fix=fix)
+
+
+def real_results(folder: DataFolder) -> dict[str, str]:
+    """One result of each reading tool that a server returned; none of a simulation, which made them up."""
+    if (folder.benchmark.values_from or {}).get("executor") == SIMULATED:
+        return {}
+    return {tool: calls[0].result for tool, calls in read_results(folder).items() if calls}
 
 
 def is_empty(result: CallResult) -> bool:

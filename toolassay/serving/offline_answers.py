@@ -137,6 +137,8 @@ def _links(text: str, names: Sequence[str], graph: ToolGraph) -> tuple[list[Link
     shared: _Pairs = []
     free_inputs: dict[str, list[str]] = {name: list(graph.library[name].inputs) for name in names}
     for line in text.split("\n") if text != "(none)" else []:
+        if line.startswith(back_instruct.CONDITION):
+            continue
         if (pair := _PAIR.fullmatch(line)) and flowing:
             source = "" if pair["source"] == back_instruct.WHOLE_RESULT else pair["source"]
             flowing[-1] = (*flowing[-1], FieldPair(source, pair["target"]))

@@ -74,6 +74,7 @@ from toolassay.gates.labelled_set import LabelledSet, Selected
 from toolassay.gates.repair import repair as repaired
 from toolassay.gates.second_opinion_gate import SecondOpinionGate, Solver
 from toolassay.graph import ToolGraph
+from toolassay.live_values.results import SIMULATED, read_results
 from toolassay.models.registry import refuse_baseline
 from toolassay.plans.execution_record import FILE as EXECUTIONS
 from toolassay.plans.execution_record import read_executions
@@ -88,7 +89,7 @@ from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettin
 from toolassay.runs.trials import Trial
 from toolassay.runs.work import Work, WorkFacts, Written
 from toolassay.stages.infer import infer
-from toolassay.stages.live_values import SIMULATED, read_results, read_values
+from toolassay.stages.live_values import read_values
 from toolassay.stages.settings import GateSettings
 from toolassay.variety.near_duplicates import SEED, Thresholds
 from toolassay.version import __version__

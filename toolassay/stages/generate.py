@@ -32,6 +32,7 @@ from toolassay.gates.gate_pipeline import GateFunnel, GateRecipe, SampleContext,
 from toolassay.gates.labelled_set import LabelledSet
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import COMPLETE
+from toolassay.live_values.results import SIMULATED
 from toolassay.models.registry import refuse_baseline
 from toolassay.prompts.templates import check_wording
 from toolassay.records.data_folder import DataFolder, date_setting, find_file
@@ -53,7 +54,7 @@ from toolassay.stages.generation_work import (
     generation_work,
     recorded_rounds,
 )
-from toolassay.stages.live_values import SIMULATED, collect_values, execution_review
+from toolassay.stages.live_values import collect_values, execution_review
 from toolassay.stages.settings import (
     GENERATOR,
     LiveSettings,

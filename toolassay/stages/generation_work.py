@@ -51,7 +51,8 @@ from toolassay.gates.gate import Background, level_of
 from toolassay.gates.gate_pipeline import rule_gates
 from toolassay.gates.rubric import goes_to
 from toolassay.graph import ToolGraph
-from toolassay.live_values.results import SeenCall
+from toolassay.graph.dependencies import condition_of
+from toolassay.live_values.results import SIMULATED, SeenCall, read_results
 from toolassay.models.refused_parameters import without_default
 from toolassay.offline.work_order import RealValues
 from toolassay.prompts.templates import check_wording, read_template
@@ -70,7 +71,7 @@ from toolassay.runs.trials import Trial
 from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
 from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.cover import Cover, Round
-from toolassay.stages.live_values import SIMULATED, Collected, read_results, read_values
+from toolassay.stages.live_values import Collected, read_values
 from toolassay.stages.settings import SampleSettings, WritingSettings
 from toolassay.writing.seed_writer import REWRITES, Judge, SeedItems
 from toolassay.writing.turns import seed_wording
@@ -576,6 +577,9 @@ def _prompt(
         wording=check_wording(writing.prompt, with_template=template is not None),
         template=None if template is None else read_template(template, REQUIRED),
         values=values,
+        conditions={
+            (link.source, link.target): when for link in graph.dependencies() if (when := condition_of(link))
+        },
         today=today,
     )
 

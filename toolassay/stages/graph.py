@@ -18,6 +18,7 @@ from toolassay.graph.edits import EDITS, read_edits
 from toolassay.link_proposals.options import LinkOptions
 from toolassay.link_proposals.result_shapes import write_shapes
 from toolassay.link_proposals.schema_links import SchemaLinks
+from toolassay.live_values.results import real_results
 from toolassay.records.data_folder import DataFolder, Say, find_file
 from toolassay.tools.library import ToolLibrary
 
@@ -82,7 +83,8 @@ def build_graph(
                 raise UsageError("--max_links is not for schema graphs", fix="use --max_edges_per_tool")
             _refuse_other_data(folder, kind)
             links = links.with_limits(folder.benchmark.links)
-            schema_links = SchemaLinks(library, folder.path, links, screen)
+            seen = real_results(folder) if links.propose else {}
+            schema_links = SchemaLinks(library, folder.path, links, screen, seen)
             graph = ToolGraph.of_dependencies(schema_links.shaped, schema_links.kept)
             if links.explain is not None:
                 for line in schema_links.explanation(*links.explain):

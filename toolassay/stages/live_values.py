@@ -19,7 +19,7 @@ from toolassay.backinstruct.records import RawSample
 from toolassay.benchmarks.registry import benchmark_executors
 from toolassay.console.screen import WARNING, Screen
 from toolassay.console.text_formatting import count_of, some_of
-from toolassay.errors import ToolassayError, UsageError, as_called
+from toolassay.errors import ToolassayError, UsageError
 from toolassay.executors import executor_named
 from toolassay.executors.executor import (
     CallResult,
@@ -38,7 +38,7 @@ from toolassay.link_proposals.schema_links import TRACES
 from toolassay.live_values.candidates import Known
 from toolassay.live_values.collector import Collector, Observation
 from toolassay.live_values.facts import Fact
-from toolassay.live_values.results import SeenCall, is_empty, values_with_errors
+from toolassay.live_values.results import RESULTS, SIMULATED, is_empty, values_with_errors
 from toolassay.plans.call_plan import Unfit, call_plan_of
 from toolassay.plans.execution_record import Execution
 from toolassay.records.data_folder import DataFolder
@@ -52,12 +52,8 @@ from toolassay.tools.library import ToolLibrary
 
 VALUES = "values.json"
 """File of real values of arguments, `{tool: {argument: [value, …]}}`."""
-RESULTS = "results.json"
-"""File of what reading tools returned, `{tool: [{"arguments": …, "result": …}]}`."""
 RECORD = "values_from"
 """Key of `benchmark.json` that says how the values were collected."""
-SIMULATED = "simulate"
-"""The executor that makes results up."""
 _AT_ONCE = 2  # plans that are executed while others are written
 _REFUTED = "refuted by live calls"
 # What a graph is derived from, and the values that a new collection replaces.
@@ -78,17 +74,6 @@ def read_values(folder: DataFolder) -> dict[str, dict[str, list[Any]]]:
         for tool, arguments in tools
         if isinstance(arguments, dict)
     }
-
-
-def read_results(folder: DataFolder) -> dict[str, list[SeenCall]]:
-    """What reading tools returned when values were collected, by tool; empty without `results.json`.
-
-    Raises:
-        UsageError: It is malformed.
-    """
-    path = folder.path / RESULTS
-    fix = f"delete it, or collect again with {as_called('generate', values_from='…', force=True)}"
-    return record_of(read_json(path) if path.is_file() else {}, dict[str, list[SeenCall]], file=path, fix=fix)
 
 
 class Collected(msgspec.Struct):

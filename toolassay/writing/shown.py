@@ -10,7 +10,7 @@ from typing import Any
 
 from toolassay.files.data_files import short_json, unescaped_json
 from toolassay.graph import ToolGraph
-from toolassay.graph.dependencies import fields_of
+from toolassay.graph.dependencies import condition_of, fields_of
 from toolassay.graph.derive.fields import route_of, verb_of
 from toolassay.live_values.results import SeenCall
 from toolassay.prompts.signatures import said_of_result, signature
@@ -131,6 +131,7 @@ def shown_links(graph: ToolGraph, names: Sequence[str]) -> list[str]:
             ]
             pairs += [f"mostly the same {pair.target} as {source}" for pair in link.shared]
             why = f": {link.reasons[0]}" if link.origin == "proposed" and link.reasons else ""
+            why += f" ({when})" if (when := condition_of(link)) else ""
             remark = f"({'; '.join(pairs)})" if pairs else "(order only)"
             lines.append(f"{target} after {source} {remark}{why}")
     return lines
