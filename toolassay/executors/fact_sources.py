@@ -63,6 +63,8 @@ class FactSource(msgspec.Struct, frozen=True, rename={"sources": "from"}, omit_d
 
 FACTS = "facts"
 """The key of a label with its facts."""
+UNJUDGEABLE = "nothing that an agent leaves or says can be judged"
+"""What is wrong with a sample that changes nothing and has no fact."""
 
 
 def facts_of(gold: Gold) -> list[FactSource] | None:

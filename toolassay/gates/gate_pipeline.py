@@ -22,7 +22,7 @@ import msgspec
 from toolassay.console.tables import Table, Value
 from toolassay.errors import UsageError, made_by
 from toolassay.evaluation.line_index import LineIndex
-from toolassay.executors.fact_sources import FACTS, facts_of, missing_facts, results_of
+from toolassay.executors.fact_sources import FACTS, UNJUDGEABLE, facts_of, missing_facts, results_of
 from toolassay.gates import installed_gates
 from toolassay.gates.critic import CriticVerdict, TeacherGate
 from toolassay.gates.duplicate_gates import RepeatGate
@@ -140,7 +140,7 @@ class ExecutionGate:
             yield self._finding("reject", f"is malformed: {error}", FACTS)
             return
         if facts == [] and ended.is_idle:
-            yield self._finding("reject", "nothing that an agent leaves or says can be judged", FACTS)
+            yield self._finding("reject", UNJUDGEABLE, FACTS)
         if facts and self._path is not None:
             for problem in missing_facts(facts, results_of(self._read(gold))):
                 yield self._finding("reject", problem, FACTS)
