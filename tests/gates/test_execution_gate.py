@@ -116,6 +116,7 @@ def test_an_alternative_that_does_something_else_is_left_out(studio: Background)
         [AlternativeVerdict(plan, "differs", "it gives another answer")],
     )
     kept = []
+    found: list[Finding] = []
     for alternatives in verdicts:
         gate = ExecutionGate([replace(executed(studio), alternatives=tuple(alternatives))], studio)
         found = gate.check(sample)

@@ -150,8 +150,9 @@ class ExecutionGate:
         return msgspec.convert(line, Execution)
 
     def passed(self, gold: Gold) -> Execution | None:
-        """The execution of a sample that passes; None of any other."""
-        return self._read(gold) if state_of(self.check(gold)) == "pass" else None
+        """The execution of a sample whose plan ran and has its facts; None of any other."""
+        reasons = (finding.reason for finding in self.check(gold) if finding.state != "pass")
+        return self._read(gold) if all(reason == UNJUDGEABLE for reason in reasons) else None
 
     def _finding(self, state: State, reason: str, where: str = "") -> Finding:
         return Finding(self.name, state, reason, where)
