@@ -8,9 +8,10 @@ import msgspec
 import pytest
 
 from toolassay.executors.executor import CallResult
-from toolassay.executors.fact_sources import FactSource, facts_in_words, missing_facts
+from toolassay.executors.fact_sources import FactSource, facts_in_words, missing_facts, unreadable_fact
 from toolassay.executors.plan_run import Unresolvable
 from toolassay.plans.call_plan import Unfit
+from toolassay.plans.execution_record import ExecutedCall, Execution
 from toolassay.plans.gold import Gold
 
 RESULTS = {
@@ -71,3 +72,28 @@ def test_facts_in_words_are_an_answer() -> None:
     assert facts_in_words(Gold.of({"id": 1}), RESULTS) == ""
     with pytest.raises(Unfit):
         facts_in_words(Gold.of({"id": 1, "facts": [{"from": "<node-0>.month"}]}), RESULTS)
+
+
+def execution(*results: Any) -> Execution:
+    calls = tuple(ExecutedCall(node, "look", {}, result) for node, result in enumerate(results))
+    return Execution("i", "ran", "mcp", calls=calls)
+
+
+@pytest.mark.parametrize(
+    ("written", "results", "lacking"),
+    [
+        ({"from": "<node-0>.day"}, [{"found": {"day": "2026-12-01"}}], ""),
+        ({"from": "<node-0>.day"}, [{"due": "2026-12-01"}], "2026-12-01"),  # in a field of another name
+        ({"from": "<node-0>.items[price=1.2].id"}, [{"id": 9}], ""),
+        ({"from": "<node-0>.items[*].id", "op": "count"}, [{"id": 9}, {"id": 7}], ""),
+        ({"from": "<node-0>.items[*].id", "op": "count"}, [{"id": 9, "count": 2}], "7"),
+        ({"from": "<node-1>"}, [["Ann", "Ben"]], ""),
+        ({"from": "<node-1>"}, [["Ben"]], "Ann"),
+    ],
+)
+def test_another_plan_returns_what_a_fact_is_made_of(
+    written: dict[str, Any], results: list[Any], lacking: str
+) -> None:
+    items = [{"id": 7, "price": 2.1}, {"id": 9, "price": 1.2}]
+    gold = execution({"items": items, "day": "2026-12-01"}, ["Ben", "Ann"])
+    assert unreadable_fact([source(**written)], gold, execution(*results)) == lacking

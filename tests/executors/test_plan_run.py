@@ -28,6 +28,7 @@ from toolassay.executors.plan_run import (
     ExecutionWork,
     PlannedItem,
     RunRules,
+    run_plan,
     run_plans,
     with_mistake,
 )
@@ -115,6 +116,19 @@ async def ran(shop: Shop, path: Path, *items: PlannedItem, rules: RunRules = WRI
     done = await run_with(shop, path / "journal.jsonl", items, rules=rules, **more)
     assert shop.open == 0
     return done[items[0].id]
+
+
+async def test_alternatives_change_nothing_that_lasts(tmp_path: Path) -> None:
+    writing, reading = planned("w", ADD), planned("r", READ)
+    outcomes = {}
+    for is_isolated in (True, False):
+        shop = Shop(isolated=is_isolated)
+        work = ExecutionWork(shop, "test", library_of([writing, reading]), WRITES).for_alternatives()
+        with Journal(tmp_path / f"{is_isolated}.jsonl") as journal:
+            done = [await run_plan(work, item, journal) for item in (writing, reading)]
+        outcomes[is_isolated] = [execution.outcome for execution in done]
+        assert shop.shelf == {"oak": 1}
+    assert outcomes == {True: ["ran", "ran"], False: ["not_allowed", "ran"]}
 
 
 # What a run records

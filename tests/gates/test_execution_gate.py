@@ -9,9 +9,15 @@ from msgspec.structs import replace
 from tests.support.checking import background, gold, label
 from tests.support.running import inside, lines_of, write_lines
 from toolassay.gates.gate import Background, Finding
-from toolassay.gates.gate_pipeline import ExecutionGate
+from toolassay.gates.gate_pipeline import ExecutionGate, proven_label
 from toolassay.plans.call_plan import call_plan_of
-from toolassay.plans.execution_record import ExecutedCall, Execution, Outcome
+from toolassay.plans.execution_record import (
+    AlternativeVerdict,
+    ExecutedCall,
+    Execution,
+    Outcome,
+    StateSummary,
+)
 from toolassay.plans.gold import Gold
 
 REFUSED = ExecutedCall(1, "Captioner", {}, None, "no such picture")
@@ -95,3 +101,70 @@ def test_a_fact_that_the_results_lack_is_rejected(studio: Background, tmp_path: 
         assert len(gate.check(told)) == count
     (found,) = gate.check(Gold.of({**gold().record, "facts": [{"form": "x"}]}))
     assert (found.state, found.where) == ("reject", "facts")
+
+
+ANOTHER_PAINTER = {"task_nodes": [{"task": "Painter", "arguments": ["a fox"]}], "task_links": []}
+
+
+def test_an_alternative_that_does_something_else_is_left_out(studio: Background) -> None:
+    unknown = {"task_nodes": [{"task": "Ghost"}], "task_links": []}
+    sample = Gold.of({**gold().record, "alternatives": [ANOTHER_PAINTER, unknown, 7]})
+    other = Gold.of({**gold().record, **ANOTHER_PAINTER})
+    plan = call_plan_of(other, studio.library, studio.kind).fingerprint
+    verdicts = (
+        [AlternativeVerdict(plan, "same")],
+        [AlternativeVerdict(plan, "differs", "it gives another answer")],
+    )
+    kept = []
+    found: list[Finding] = []
+    for alternatives in verdicts:
+        gate = ExecutionGate([replace(executed(studio), alternatives=tuple(alternatives))], studio)
+        found = gate.check(sample)
+        assert {finding.state for finding in found} == {"pass"}  # the sample stays
+        kept.append(proven_label(sample, found)["alternatives"])
+    assert kept == [[ANOTHER_PAINTER], []]
+    assert [finding.where for finding in found] == [f"alternatives[{number}]" for number in range(3)]
+    assert found[0].reason == "left out: it gives another answer"
+    assert found[1].reason.startswith("left out: it cannot be executed: ") and "Ghost" in found[1].reason
+
+
+def test_an_alternative_that_was_not_executed_stays(studio: Background) -> None:
+    sample = Gold.of({**gold().record, "alternatives": [ANOTHER_PAINTER]})
+    found = ExecutionGate([executed(studio)], studio).check(sample)
+    assert found == [] and proven_label(sample, found) is sample.record
+
+
+def test_check_writes_only_proven_alternatives(studio: Background, tmp_path: Path) -> None:
+    write_lines(tmp_path / "data.json", [{**label(0), "alternatives": [ANOTHER_PAINTER]}])
+    other = Gold.of({**gold().record, **ANOTHER_PAINTER})
+    plan = call_plan_of(other, studio.library, studio.kind).fingerprint
+    execution = replace(
+        executed(studio), alternatives=(AlternativeVerdict(plan, "not_allowed", "it writes"),)
+    )
+    write_lines(tmp_path / "executions.jsonl", [msgspec.to_builtins(execution)])
+    done = inside("check", "--data_dir", tmp_path, "--out", tmp_path / "out")
+    assert "| execution | 1 | 0 | 0 | 1 |" in done.out
+    (line,) = lines_of(tmp_path / "out" / "data.json")
+    assert line["alternatives"] == []
+    assert lines_of(tmp_path / "data.json")[0]["alternatives"] == [ANOTHER_PAINTER]
+    (checked,) = lines_of(tmp_path / "out" / "gates.jsonl")
+    (reason,) = [found["reason"] for found in checked["findings"] if found["gate"] == "execution"]
+    assert reason == "left out: it writes"
+
+
+def test_a_sample_of_which_nothing_can_be_judged_is_rejected(studio: Background) -> None:
+    idle = StateSummary("d", 3, {})
+    busy = StateSummary("e", 3, {"fox.png": {"before": None, "after": "sha256:1"}})
+    told = Gold.of({**gold().record, "facts": []})
+    for state, sample, rejected in (
+        (idle, told, True),
+        (busy, told, False),
+        (None, told, False),  # nobody sees the state
+        (idle, gold(), False),  # of an earlier version
+        (idle, Gold.of({**told.record, "facts": [{"from": "<node-1>"}]}), False),
+    ):
+        execution = replace(executed(studio), state_after=state)
+        found = ExecutionGate([execution], studio).check(sample)
+        assert [finding.state for finding in found] == ["reject"] * rejected
+    simulated = replace(executed(studio), state_after=idle, executor="simulate")
+    assert ExecutionGate([simulated], studio).check(told) == []

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 from tests.support.builders import (
     NOTE_FUNCTIONS,
@@ -85,6 +86,46 @@ def test_functions_run_in_dependency_order_and_their_results_are_recorded(notes:
     assert missing.outcome == "failed"
     assert sorted(path.name for path in (notes.parent / "workspace").iterdir()) == ["a.txt", "b.txt"]
     assert "No such file" in missing.reason
+
+
+SAME = {"task_nodes": [node("read_note", name="a")], "task_links": []}
+OTHER = {"task_nodes": [node("read_note", name="b")], "task_links": []}
+
+
+def test_alternatives_are_executed_like_the_gold_and_compared(notes: Path) -> None:
+    fact = {"facts": [{"from": "<node-1>"}]}
+    overwritten = {"task_nodes": [node("write_note", name="new", text="bye")], "task_links": []}
+    missing = {"task_nodes": [node("read_note", name="nothing")], "task_links": []}
+    unknown = {"task_nodes": [node("shred")], "task_links": []}
+    itself = {"task_nodes": WRITES["task_nodes"], "task_links": []}
+    twice = {"task_nodes": [*WRITES["task_nodes"]] * 2, "task_links": []}
+    labels = [
+        {**FIRST, "alternatives": [SAME, OTHER, missing]},
+        {**FIRST, **fact, "id": "told", "alternatives": [SAME, OTHER]},
+        {**WRITES, "facts": [], "alternatives": [overwritten, itself, twice, unknown, SAME]},
+        {**MISSING, "alternatives": [SAME]},
+    ]
+    write_labels(notes, labels)
+    done = run(notes, "--workers", "1")
+    assert done.code == 0, done.err
+    assert "9 alternatives: 3 do the same as the gold plan" in done.out
+    first, told, writes, failed = read_executions(notes / "executions.jsonl")
+    assert first.alternatives and told.alternatives and writes.alternatives
+    assert [verdict.outcome for verdict in first.alternatives] == ["same", "differs", "failed"]
+    assert first.alternatives[1].reason == "it gives another answer"
+    assert "No such file" in first.alternatives[2].reason
+    assert [verdict.outcome for verdict in told.alternatives] == ["same", "differs"]
+    assert told.alternatives[1].reason == "its results lack 'first note', which the person must be told"
+    assert [verdict.outcome for verdict in writes.alternatives] == ["differs", "same", "failed", "differs"]
+    assert writes.alternatives[0].reason == "it leaves another state (1 missed, 1 unwanted)"
+    assert writes.alternatives[3].reason == "it leaves another state (1 missed, 0 unwanted)"
+    assert failed.alternatives is UNSET  # its gold did not run
+    assert "alternatives" not in lines_of(notes / "executions.jsonl")[3]
+    written = (notes / "executions.jsonl").read_bytes()
+    calls = (notes / "execution/journal.jsonl").read_bytes()
+    assert run(notes, "--workers", "1").code == 0
+    assert (notes / "executions.jsonl").read_bytes() == written
+    assert (notes / "execution/journal.jsonl").read_bytes() == calls, "nothing ran again"
 
 
 def test_code_runs_and_writes_only_with_consent(notes: Path) -> None:

@@ -57,6 +57,27 @@ def judged(request: ChatRequest) -> ChatResponse:
     return ChatResponse(json.dumps({name: {"why": "", "yes": True} for name in CRITERIA}))
 
 
+OTHER_PLANS: dict[str, list[tuple[str, dict[str, Any]]]] = {
+    ASKED[0]: [("list_notes", {})],  # it returns more than the notes of one person
+    ASKED[1]: [
+        ("search_notes", {"owner": "Liam Ortega"}),
+        ("get_note", {"note_id": "<node-0>.notes[0].note_id"}),
+    ],
+    ASKED[2]: [("create_note", {"title": "Garden bed", "owner": "Ada Brook"})],
+}
+
+
+def knowing(request: ChatRequest) -> ChatResponse:
+    """A critic that knows another plan for each request, of which one does the same."""
+    prompt = str(request.messages[0]["content"])
+    (plan,) = (plan for asked, plan in OTHER_PLANS.items() if json.dumps(asked) in prompt)
+    calls = [
+        {"tool": tool, "arguments": [{"name": name, "value": one} for name, one in arguments.items()]}
+        for tool, arguments in plan
+    ]
+    return ChatResponse(json.dumps({**json.loads(judged(request).text), "alternative": calls}))
+
+
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     place = tmp_path / "workspace"
@@ -69,9 +90,9 @@ def server() -> str:
     return f"{command_of('notes_server')} {{workspace}}/notes.json"
 
 
-def made(folder: Path, workspace: Path, **more: Any) -> MadeSet:
+def made(folder: Path, workspace: Path, *, critic_says: Any = judged, **more: Any) -> MadeSet:
     options = McpExecution(server=server(), workspace=str(workspace), fresh="worker")
-    with served(Answering(written, "writer"), Answering(judged, "judge")):
+    with served(Answering(written, "writer"), Answering(critic_says, "judge")):
         live = LiveSettings("mcp", options, allow_writes=True)
         made = flat(make_set)(folder, live=live, llm="writer", **more)
         assert isinstance(made, MadeSet)
@@ -106,6 +127,26 @@ def test_from_a_server_to_a_released_set(tmp_path: Path, workspace: Path) -> Non
     assert any("goes on until 3 samples pass" in line for line in said)
     assert (again.passed, again.ran) == (3, 3)
     assert "not been compared" in (folder / "CARD.md").read_text(encoding="utf-8")
+
+
+def test_only_proven_plans_of_a_critic_are_released(tmp_path: Path, workspace: Path) -> None:
+    folder = tmp_path / "data"
+    found = made(folder, workspace, critic_says=knowing, number_of_samples=3, critic=["judge"])
+    assert found.passed == 3, "a wrong alternative takes no sample away"
+    labels = {one["user_request"]: one for one in lines_of(folder / "data.json")}
+    assert [labels[asked]["alternatives"] for asked in (ASKED[0], ASKED[2])] == [[], []]
+    (other,) = labels[ASKED[1]]["alternatives"]
+    assert [node["task"] for node in other["task_nodes"]] == ["search_notes", "get_note"]
+    assert other["task_links"] == [{"source": "search_notes", "target": "get_note"}]
+    assert other["by"] == "critic"
+    reasons = {
+        finding["reason"]
+        for line in lines_of(folder / "gates.jsonl")
+        for finding in line["findings"]
+        if finding["where"] == "alternatives[0]"
+    }
+    another_state = "left out: it leaves another state (1 missed, 1 unwanted)"
+    assert reasons == {"left out: it gives another answer", another_state}
 
 
 def test_without_a_model_it_says_what_one_would_add(tmp_path: Path, workspace: Path) -> None:

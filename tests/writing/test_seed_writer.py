@@ -258,7 +258,37 @@ def test_made_up_results_are_said_to_be_made_up() -> None:
     assert entry["record"]["executed"] == "simulated"
 
 
-def conversation(answers: Sequence[str], carry: Callable[[], Carried]) -> tuple[dict[str, Any], list[str]]:
+BY_DAY = [{"tool": "find_benches", "arguments": [{"name": "day", "value": DAY}]}]
+
+
+@pytest.mark.parametrize(
+    ("carried", "answer", "kept"),
+    [
+        ("ran", BY_DAY, True),
+        ("ran", json.loads(PLAN)["calls"], False),  # the plan itself
+        ("ran", [{"tool": "shred", "arguments": []}], False),
+        ("ran", "another way", False),
+        ("ran", None, False),
+        ("simulated", BY_DAY, False),
+    ],
+)
+def test_a_critic_may_know_another_plan(carried: str, answer: Any, *, kept: bool) -> None:
+    yes: dict[str, Any] = {name: {"why": "", "yes": True} for name in CRITERIA}
+    texts = ['{"benches": [{"id": "b-7", "price": 4}]}', '{"booking": {"id": "k-1"}}']
+    judgement = json.dumps({**yes, "alternative": answer})
+    entry, prompts = conversation([PLAN, WORDS, judgement], lambda: Carried(carried, (), texts), ("critic",))
+    assert ('"alternative"' in prompts[2]) == (carried == "ran")
+    record = msgspec.convert(entry["record"], RawSample)
+    label, _ = Labeller(GRAPH.library, "schema").label(record)
+    assert label is not None
+    other = {"task_nodes": [{"task": "find_benches", "arguments": BY_DAY[0]["arguments"]}], "task_links": []}
+    assert label.record.get("alternatives") == ([{**other, "by": "critic"}] if kept else None)
+    assert label.record["reviews"] == {"critic": yes}
+
+
+def conversation(
+    answers: Sequence[str], carry: Callable[[], Carried], critics: Sequence[str] = ()
+) -> tuple[dict[str, Any], list[str]]:
     """The entry of one sample, and the last message of each request."""
     prompts: list[str] = []
 
@@ -279,7 +309,7 @@ def conversation(answers: Sequence[str], carry: Callable[[], Carried]) -> tuple[
         sampler=sampler,
         parameters={},
         rewrites=3,
-        judge=lambda: judge_of(GRAPH, (), {}, {}),
+        judge=lambda: judge_of(GRAPH, critics, {}, {}),
         carry=tried,
         values={},
         seen={},
@@ -361,6 +391,14 @@ def test_a_fact_that_no_result_has_goes_back_to_the_words() -> None:
     label, problems = Labeller(GRAPH.library, "schema").label(msgspec.convert(entry["record"], RawSample))
     assert label is not None and not problems
     assert label.record["facts"] == [{"from": ["<node-1>.booking.id"]}]
+
+
+def test_calls_that_change_nothing_need_a_fact() -> None:
+    told = with_facts({"from": "<node-1>.booking.id"})
+    _, prompts = conversation([PLAN, with_facts(), told], carry=lambda: RAN._replace(is_idle=True))
+    assert "without facts nothing that an agent leaves or says can be judged" in prompts[2]
+    entry, _ = conversation([PLAN, with_facts()], carry=lambda: RAN)
+    assert entry["record"]["result"]["facts"] == []
 
 
 def test_words_without_facts_leave_a_label_as_it_was() -> None:

@@ -65,16 +65,22 @@ class Judgement(NamedTuple):
         problems: What is wrong with it.
         reviews: The answers of critics, by their names, in the form of labels.
         executed: The outcome of the execution; empty without one.
+        alternatives: Further right plans that critics know, in the form of labels.
     """
 
     problems: Sequence[Problem] = ()
     reviews: Mapping[str, Any] = MappingProxyType({})
     executed: str = ""
+    alternatives: Sequence[dict[str, Any]] = ()
 
     def added_to(self, record: RawSample) -> RawSample:
-        """The record with the reviews and the outcome."""
-        reviews = dict(self.reviews) or UNSET
-        return msgspec.structs.replace(record, reviews=reviews, executed=self.executed or UNSET)
+        """The record with the reviews, the outcome and the alternatives."""
+        return msgspec.structs.replace(
+            record,
+            reviews=dict(self.reviews) or UNSET,
+            executed=self.executed or UNSET,
+            alternatives=[*self.alternatives] or UNSET,
+        )
 
 
 Review = Callable[[Sample, RawSample, Ask], Awaitable[Judgement]]
@@ -88,11 +94,13 @@ class Carried(NamedTuple):
         outcome: As in `executions.jsonl`; "simulated" without a server.
         problems: What is wrong.
         results: The text of each call's result, in order.
+        is_idle: Whether the calls were seen to change nothing.
     """
 
     outcome: str
     problems: Sequence[Problem] = ()
     results: Sequence[str] = ()
+    is_idle: bool = False
 
     @property
     def is_simulated(self) -> bool:
@@ -109,8 +117,8 @@ class Carried(NamedTuple):
         """Read what a journal has of it; a journal of an earlier version has the problems only."""
         if isinstance(value, list) and not (value and isinstance(value[0], str)):
             return cls("", [Problem(*problem) for problem in value])
-        outcome, problems, results = value
-        return cls(outcome, [Problem(*problem) for problem in problems], results)
+        outcome, problems, *rest = value
+        return cls(outcome, [Problem(*problem) for problem in problems], *rest)
 
 
 Tried = Callable[[Sample, RawSample], Awaitable[Carried]]

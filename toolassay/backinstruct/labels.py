@@ -20,7 +20,7 @@ from toolassay.backinstruct.records import Instruction, RawSample, WrittenNode
 from toolassay.executors.fact_sources import FACTS
 from toolassay.files.data_files import map_texts
 from toolassay.graph import DependencyType
-from toolassay.plans.gold import Gold
+from toolassay.plans.gold import ALTERNATIVES, Gold
 from toolassay.records.dataset import (
     TASK_KIND,
     Shape,
@@ -41,7 +41,7 @@ _STEP = re.compile(r"\b(step\s+)(\d+)\b", re.IGNORECASE)
 
 
 # Keys of a record that its label has, too.
-_KEPT = (FOLLOW, "goal", TASK_KIND, "manner", EXECUTED, REVIEWS)
+_KEPT = (FOLLOW, "goal", TASK_KIND, "manner", EXECUTED, REVIEWS, ALTERNATIVES)
 
 
 @dataclass(frozen=True)
@@ -247,11 +247,7 @@ class Labeller:
             "check_by_teacher": written.check_by_teacher,
             **form_of(request),
             **({} if written.facts is None else {FACTS: msgspec.to_builtins(written.facts)}),
-            **{
-                key: line[key]
-                for key in (FOLLOW, "goal", TASK_KIND, "manner", EXECUTED, REVIEWS)
-                if key in line
-            },
+            **{key: line[key] for key in _KEPT if key in line},
         }
         return Gold.of(label), []
 

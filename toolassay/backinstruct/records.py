@@ -96,6 +96,7 @@ class RawSample(msgspec.Struct, frozen=True, kw_only=True):
         manner: In which manner it is said then.
         reviews: What critics answered, by critic.
         executed: Outcome of the execution.
+        alternatives: Further right plans, in the form of labels.
         more: Other keys of the line.
     """
 
@@ -114,6 +115,7 @@ class RawSample(msgspec.Struct, frozen=True, kw_only=True):
     manner: str | UnsetType = UNSET
     reviews: dict[str, Any] | UnsetType = UNSET
     executed: str | UnsetType = UNSET
+    alternatives: list[dict[str, Any]] | UnsetType = UNSET
     more: dict[str, Any] | UnsetType = UNSET
 
     def to_json(self) -> dict[str, Any]:

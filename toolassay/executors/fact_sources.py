@@ -7,15 +7,18 @@ from typing import Any, Literal
 
 import msgspec
 
+from toolassay.console.text_formatting import shortened
 from toolassay.executors.executor import CallResult
 from toolassay.executors.plan_run import Unresolvable, picked
 from toolassay.plans.call_plan import Unfit
+from toolassay.plans.called_plan import leaves, value_key
 from toolassay.plans.execution_record import Execution
 from toolassay.plans.gold import Gold
 from toolassay.records.cases import is_case
-from toolassay.tools.output_paths import EACH, parse_reference
+from toolassay.tools.output_paths import EACH, Reference, Step, parse_reference
 
 Operation = Literal["", "count", "sum", "min", "max", "difference"]
+_LONGEST_VALUE = 60  # characters in a reason
 
 
 class FactSource(msgspec.Struct, frozen=True, rename={"sources": "from"}, omit_defaults=True):
@@ -38,20 +41,30 @@ class FactSource(msgspec.Struct, frozen=True, rename={"sources": "from"}, omit_d
             Unresolvable: A result lacks it, or nothing can be computed of it.
         """
         values: list[Any] = []
-        for text in [self.sources] if isinstance(self.sources, str) else self.sources:
-            reference = parse_reference(text)
-            if reference is None:
-                raise Unresolvable(f"'{text}' is no reference to a result")
-            value = picked(reference, results).value
+        for reference, value in self.picked(results):
             is_list = isinstance(value, list) and (self.op or EACH in reference.path)
             values += value if is_list else [value]
         if self.op:
             return _OPERATIONS[self.op](values)
         return values[0] if len(values) == 1 else values
 
+    def picked(self, results: Mapping[int, CallResult]) -> Iterator[tuple[Reference, Any]]:
+        """Each of its references, with what that names in the results.
+
+        Raises:
+            Unresolvable: A result lacks it.
+        """
+        for text in [self.sources] if isinstance(self.sources, str) else self.sources:
+            reference = parse_reference(text)
+            if reference is None:
+                raise Unresolvable(f"'{text}' is no reference to a result")
+            yield reference, picked(reference, results).value
+
 
 FACTS = "facts"
 """The key of a label with its facts."""
+UNJUDGEABLE = "nothing that an agent leaves or says can be judged"
+"""What is wrong with a sample that changes nothing and has no fact."""
 
 
 def facts_of(gold: Gold) -> list[FactSource] | None:
@@ -79,6 +92,28 @@ def missing_facts(facts: Sequence[FactSource], results: Mapping[int, CallResult]
             continue
         if isinstance(value, dict) or value in ([], ""):
             yield f"facts[{number}]: an object or nothing is no fact that can be told: name its parts"
+
+
+def unreadable_fact(facts: Sequence[FactSource], gold: Execution, other: Execution) -> str:
+    """A value of which the facts are made and that another plan does not return; empty if it returns all.
+
+    It must be in a field of the same name, because a bare 3 is in many results.
+    """
+    given = {
+        (_field(path), value_key(leaf)) for result in other.results.values() for path, leaf in leaves(result)
+    }
+    results = results_of(gold)
+    for fact in facts:
+        for reference, value in fact.picked(results):
+            for path, leaf in leaves(value, (_field(reference.path),)):
+                if (_field(path), value_key(leaf)) not in given:
+                    return shortened(CallResult.of(leaf).text, _LONGEST_VALUE)
+    return ""
+
+
+def _field(path: Sequence[Step]) -> str:
+    """The name of the field to which a path leads; empty for a result without names."""
+    return next((part for part in reversed(path) if isinstance(part, str) and part != EACH), "")
 
 
 def facts_in_words(gold: Gold, results: Mapping[int, CallResult]) -> str:

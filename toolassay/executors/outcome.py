@@ -21,8 +21,11 @@ from toolassay.evaluation.items import (
     ItemTrial,
     mean_scores,
 )
+from toolassay.executors.fact_sources import facts_of, unreadable_fact
 from toolassay.executors.issued_keys import with_keys_of
-from toolassay.plans.execution_record import Change, Execution
+from toolassay.executors.plan_run import Unresolvable
+from toolassay.plans.execution_record import AlternativeVerdict, Change, Execution
+from toolassay.plans.gold import Gold
 from toolassay.records.dataset import RequestId
 
 NO_VERDICT = ("provider_error", "in_doubt", "not_allowed")
@@ -156,6 +159,35 @@ def judge(gold: Execution, predicted: Execution) -> OutcomeVerdict | None:
         extra,
         predicted.reason,
     )
+
+
+def alternative_verdict(gold: Gold, gold_execution: Execution, other: Execution) -> AlternativeVerdict:
+    """Whether another plan of a label leaves and returns what its gold plan does.
+
+    It must leave the same changes, and return what the facts are made of. Where there is neither change nor
+    fact, or the state cannot be seen, it must give the same answer.
+
+    Args:
+        gold: The label.
+        gold_execution: That of its plan, which ran.
+        other: The execution of the other plan.
+    """
+    compared = judge(gold_execution, other)
+    if compared is None or not compared.ran:
+        return AlternativeVerdict(other.plan, other.outcome, other.reason)
+    try:
+        facts = facts_of(gold)
+        unread = unreadable_fact(facts or (), gold_execution, other)
+    except (Unresolvable, msgspec.ValidationError) as error:
+        return AlternativeVerdict(other.plan, "differs", f"the facts of the gold cannot be read: {error}")
+    reason = ""
+    if compared.state is False:
+        reason = f"it leaves another state ({compared.missed} missed, {compared.unwanted} unwanted)"
+    elif unread:
+        reason = f"its results lack {unread!r}, which the person must be told"
+    elif not (facts or gold_execution.changes or compared.answer):
+        reason = "it gives another answer"
+    return AlternativeVerdict(other.plan, "differs" if reason else "same", reason)
 
 
 # A row of a table up to its first cell, which names it: 'shop.db/orders/{"id": 7' of

@@ -34,6 +34,7 @@ from toolassay.models import ModelError
 from toolassay.models.concurrency import waiting
 from toolassay.plans.call_plan import CallPlan
 from toolassay.plans.execution_record import Arguments, ExecutedCall, Execution, Outcome, StateSummary
+from toolassay.plans.gold import Gold
 from toolassay.records.dataset import RequestId, references_in
 from toolassay.records.requests import key_of
 from toolassay.runs.items import Ask, InDoubt, ItemWork, answer_item, no_model
@@ -286,11 +287,15 @@ class PlannedItem:
         id: Id of the request.
         plan: Its calls; None if the plan cannot be parsed.
         fault: Why it cannot.
+        gold: The label of a gold plan with alternatives; else None.
+        alternatives: The further right plans of the label.
     """
 
     id: RequestId
     plan: CallPlan | None
     fault: str = ""
+    gold: Gold | None = None
+    alternatives: Sequence[PlannedItem] = ()
 
     @property
     def fingerprint(self) -> str:
@@ -437,6 +442,11 @@ class ExecutionWork(ItemWork[PlannedItem]):
         self.affected: set[RequestId] = set()
         self._has_written = False
         self._outcomes: dict[str, int] = {}  # the hash of a result, by the calls of the plan up to it
+
+    def for_alternatives(self) -> ExecutionWork:
+        """The same for alternatives, which are run once, and change nothing that lasts."""
+        rules = RunRules(self.rules.allow_writes and self._opened.is_isolated, ignore=self.rules.ignore)
+        return ExecutionWork(self._opened, self._name, self._library, rules)
 
     def key_of(self, item: PlannedItem) -> str:
         """See `PlannedItem.key`."""

@@ -40,6 +40,7 @@ from toolassay.gates.gate_pipeline import (
     Inspection,
     SampleContext,
     inspect,
+    proven_label,
 )
 from toolassay.gates.labelled_set import LabelledSet, LabelReader
 from toolassay.gates.repair import Repair, repair
@@ -67,7 +68,7 @@ def _lines_of(
 ) -> Iterator[Line]:
     """The lines of one sample for the files; `checked` is its line in `gates.jsonl`."""
     line = msgspec.to_builtins(checked)
-    label = {**gold.record, **provenance}
+    label = {**proven_label(gold, checked.findings), **provenance}
     values: list[tuple[Output, Mapping[str, Any]]] = [("gates", line)]
     values += [("repairs", {"id": gold.id, **change._asdict()}) for change in repairs]
     if checked.level in _KEPT:

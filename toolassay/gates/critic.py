@@ -25,7 +25,13 @@ from toolassay.executors.plan_run import Unresolvable
 from toolassay.files.data_files import unescaped_json
 from toolassay.gates.gate import Background, Finding, State
 from toolassay.gates.grounding import GroundingGate
-from toolassay.gates.rubric import RUBRIC_FORMAT, Rubric, read_rubric, rubric_of
+from toolassay.gates.rubric import (
+    RUBRIC_FORMAT,
+    Rubric,
+    read_rubric,
+    rubric_of,
+    rubric_with_alternative,
+)
 from toolassay.graph import DependencyType
 from toolassay.live_values.results import SeenCall
 from toolassay.models import ChatRequest
@@ -55,6 +61,8 @@ def template() -> str:
 
 _DOUBTS = template_file("gates", "doubts")
 _FACTS = template_file("gates", "facts")
+_ALTERNATIVE = template_file("gates", "alternative")
+_MORE_CALLS = 3  # calls of an alternative beyond those of the plan
 
 
 class Knowledge(NamedTuple):
@@ -324,14 +332,19 @@ _AGAIN = "This is not the requested JSON object. Answer with it and nothing else
 
 
 async def _answer(
-    gold: Gold, background: Background, prompt: str, ask: Ask, critic: str | None = None
+    gold: Gold,
+    background: Background,
+    prompt: str,
+    ask: Ask,
+    critic: str | None = None,
+    parameters: Mapping[str, Any] = MappingProxyType({**PARAMETERS, **RUBRIC_FORMAT}),
 ) -> CriticEntry:
     """The critic's answer as an entry; an answer that is not the JSON object is requested once more."""
     task = critique_of(gold, background.library, background.kind)
     messages = [{"role": "user", "content": prompt}]
     is_again = False
     while True:
-        request = ChatRequest(messages, {**PARAMETERS, **RUBRIC_FORMAT}, None, task, "critic")
+        request = ChatRequest(messages, parameters, None, task, "critic")
         response = await ask(request, critic)
         outcome = "refused" if response.refused else "answered"
         entry = CriticEntry(outcome=outcome, response=response.text, finish_reason=response.finish_reason)
@@ -343,16 +356,30 @@ async def _answer(
 
 
 async def judged(
-    critic: str, gold: Gold, background: Background, ask: Ask, evidence: Knowledge = NOTHING_KNOWN
+    critic: str,
+    gold: Gold,
+    background: Background,
+    ask: Ask,
+    evidence: Knowledge = NOTHING_KNOWN,
+    *,
+    with_alternative: bool = False,
 ) -> Rubric | None:
     """The rubric of one sample by a named model; None if it refuses or gives no readable answer.
+
+    With `with_alternative` it is asked for another right plan as well.
 
     Raises:
         ModelError: The model cannot be reached.
     """
     doubts = doubts_of(gold, GroundingGate(background))
     prompt = critic_prompt(gold, background, doubts, evidence)
-    return (await _answer(gold, background, prompt, ask, critic)).rubric
+    if not with_alternative:
+        return (await _answer(gold, background, prompt, ask, critic)).rubric
+    library = background.library
+    names = tools_to_judge(background.graph, library, [node.tool for node in gold.nodes])
+    form = rubric_with_alternative([library[name] for name in names], len(gold.nodes) + _MORE_CALLS)
+    parameters = {**PARAMETERS, "max_tokens": 2 * PARAMETERS["max_tokens"], **form}
+    return (await _answer(gold, background, prompt + _ALTERNATIVE, ask, critic, parameters)).rubric
 
 
 RULES = "offline"

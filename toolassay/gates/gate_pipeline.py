@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -21,7 +22,7 @@ import msgspec
 from toolassay.console.tables import Table, Value
 from toolassay.errors import UsageError, made_by
 from toolassay.evaluation.line_index import LineIndex
-from toolassay.executors.fact_sources import FACTS, facts_of, missing_facts, results_of
+from toolassay.executors.fact_sources import FACTS, UNJUDGEABLE, facts_of, missing_facts, results_of
 from toolassay.gates import installed_gates
 from toolassay.gates.critic import CriticVerdict, TeacherGate
 from toolassay.gates.duplicate_gates import RepeatGate
@@ -46,25 +47,32 @@ from toolassay.gates.plan_gate import PlanGate
 from toolassay.gates.schema_gate import SchemaGate
 from toolassay.gates.second_opinion_gate import SecondOpinionGate, Solver
 from toolassay.plans.call_plan import Unfit, call_plan_of
-from toolassay.plans.execution_record import Execution, Outcome, read_executions
-from toolassay.plans.gold import Gold
+from toolassay.plans.execution_record import SIMULATOR, Execution, Outcome, read_executions
+from toolassay.plans.gold import ALTERNATIVES, Gold, alternative_labels
 from toolassay.records.data_folder import FunnelRow
 
 
 class _Ended(NamedTuple):
-    """How an execution ended: without its results, so that a large set fits into memory."""
+    """How an execution ended: without its results, so that a large set fits into memory.
+
+    `is_idle` says that the plan was seen to change nothing; `unproven` has the reason of each alternative,
+    by plan, that is not known to do the same.
+    """
 
     outcome: Outcome
     plan: str
     where: str
     reason: str
+    is_idle: bool = False
+    unproven: Mapping[str, str] = MappingProxyType({})
 
 
 class ExecutionGate:
     """Rejects a sample whose plan failed, with the tool's own words, or whose facts its results do not have.
 
     A plan without a result through no fault of its own, or whose effect is in doubt, is unknown. A sample
-    that was not executed, or whose plan has changed since, is not judged.
+    that was not executed, or whose plan has changed since, is not judged. Findings about alternatives that do
+    not do the same hold nothing back: only the alternatives are left out (`proven_label`).
 
     Args:
         executions: The executions of the set.
@@ -106,20 +114,33 @@ class ExecutionGate:
         if plan.fingerprint != ended.plan:
             return [self._finding("not applicable", "the plan has changed since it was executed")]
         if ended.outcome == "ran":
-            return list(self._fact_findings(gold))
+            return [*self._fact_findings(gold, ended), *self._alternative_findings(gold, ended)]
         if ended.outcome == "failed":
             return [self._finding("reject", ended.reason, ended.where)]
         if ended.outcome == "not_allowed":
             return [self._finding("not applicable", f"the plan was not executed: {ended.reason}")]
         return [self._finding("unknown", f"{ended.outcome.replace('_', ' ')}: {ended.reason}", ended.where)]
 
-    def _fact_findings(self, gold: Gold) -> Iterator[Finding]:
-        """The facts that the results do not have."""
+    def _alternative_findings(self, gold: Gold, ended: _Ended) -> Iterator[Finding]:
+        """The alternatives that were executed and do not do what the gold plan does."""
+        for number, label in enumerate(alternative_labels(gold.record)):
+            try:
+                plan = call_plan_of(Gold.of(label), self.background.library, self.background.kind)
+                reason = ended.unproven.get(plan.fingerprint, "")
+            except Unfit as error:
+                reason = f"it cannot be executed: {error}"
+            if reason:
+                yield self._finding("pass", f"left out: {reason}", f"{ALTERNATIVES}[{number}]")
+
+    def _fact_findings(self, gold: Gold, ended: _Ended) -> Iterator[Finding]:
+        """The facts that the results do not have; whether there is nothing to judge."""
         try:
             facts = facts_of(gold)
         except msgspec.ValidationError as error:
             yield self._finding("reject", f"is malformed: {error}", FACTS)
             return
+        if facts == [] and ended.is_idle:
+            yield self._finding("reject", UNJUDGEABLE, FACTS)
         if facts and self._path is not None:
             for problem in missing_facts(facts, results_of(self._read(gold))):
                 yield self._finding("reject", problem, FACTS)
@@ -129,8 +150,9 @@ class ExecutionGate:
         return msgspec.convert(line, Execution)
 
     def passed(self, gold: Gold) -> Execution | None:
-        """The execution of a sample that passes; None of any other."""
-        return None if self.check(gold) else self._read(gold)
+        """The execution of a sample whose plan ran and has its facts; None of any other."""
+        reasons = (finding.reason for finding in self.check(gold) if finding.state != "pass")
+        return self._read(gold) if all(reason == UNJUDGEABLE for reason in reasons) else None
 
     def _finding(self, state: State, reason: str, where: str = "") -> Finding:
         return Finding(self.name, state, reason, where)
@@ -143,7 +165,20 @@ def _ended(execution: Execution) -> _Ended:
         reason = f"{refused.tool}: {refused.error}"
         return _Ended("failed", execution.plan, f"task_nodes[{refused.node}]", reason)
     where = f"task_nodes[{last.node}]" if last is not None and execution.outcome != "ran" else ""
-    return _Ended(execution.outcome, execution.plan, where, execution.reason)
+    is_idle = execution.changes == {} and execution.executor != SIMULATOR
+    verdicts = execution.alternatives or ()
+    unproven = {
+        verdict.plan: verdict.reason or verdict.outcome for verdict in verdicts if verdict.outcome != "same"
+    }
+    return _Ended(execution.outcome, execution.plan, where, execution.reason, is_idle, unproven)
+
+
+def proven_label(gold: Gold, findings: Iterable[Finding]) -> Mapping[str, Any]:
+    """The label without the alternatives that the gate "execution" leaves out."""
+    left_out = {finding.where for finding in findings if finding.gate == ExecutionGate.name}
+    written = gold.record.get(ALTERNATIVES) or ()
+    kept = [other for number, other in enumerate(written) if f"{ALTERNATIVES}[{number}]" not in left_out]
+    return gold.record if len(kept) == len(written) else {**gold.record, ALTERNATIVES: kept}
 
 
 class IdGate:

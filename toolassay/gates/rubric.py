@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
+from msgspec import UNSET
 
 from toolassay.backinstruct.generator import Turn
 from toolassay.models.json_answers import read_answer
 from toolassay.models.structured_output import json_schema
-from toolassay.prompts.plan_schemas import object_schema
+from toolassay.prompts.plan_schemas import call_list_schema, object_schema
+from toolassay.tools.library import Tool
 
 Criterion = Literal["natural", "grounded", "plan", "links", "values"]
 CRITERIA: tuple[Criterion, ...] = ("natural", "grounded", "plan", "links", "values")
@@ -31,13 +33,18 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Rubric(msgspec.Struct, frozen=True):
-    """The answers to all questions; a sample is publishable if all are yes."""
+    """The answers to all questions; a sample is publishable if all are yes.
+
+    Attributes:
+        alternative: The calls of another right plan, as the critic wrote them; unset if there is none.
+    """
 
     natural: Answer
     grounded: Answer
     plan: Answer
     links: Answer
     values: Answer
+    alternative: Any = UNSET
 
     @property
     def answers(self) -> dict[str, bool]:
@@ -85,12 +92,20 @@ def rubric_of(value: Any) -> Rubric | None:
         name: answer if isinstance(answer, Mapping) else {"yes": answer} for name, answer in given.items()
     }
     try:
-        return msgspec.convert(answers, Rubric, strict=False)
+        rubric = msgspec.convert(answers, Rubric, strict=False)
     except msgspec.ValidationError:
         return None
+    return msgspec.structs.replace(rubric, alternative=value.get("alternative") or UNSET)
 
 
 _TEXT = {"type": "string"}
 _QUESTION = object_schema({"why": _TEXT, "yes": {"type": "boolean"}})
-RUBRIC_FORMAT = json_schema("rubric", object_schema(dict.fromkeys(CRITERIA, _QUESTION)))
+_QUESTIONS: Mapping[str, Any] = dict.fromkeys(CRITERIA, _QUESTION)
+RUBRIC_FORMAT = json_schema("rubric", object_schema(_QUESTIONS))
 """The request parameters that constrain an answer to a rubric."""
+
+
+def rubric_with_alternative(tools: Sequence[Tool], most: int) -> dict[str, Any]:
+    """The same for a rubric with another plan, of at most `most` calls of these tools."""
+    alternative = {"anyOf": [call_list_schema(tools, most), {"type": "null"}]}
+    return json_schema("rubric", object_schema({**_QUESTIONS, "alternative": alternative}))

@@ -75,6 +75,20 @@ class StateSummary(msgspec.Struct, frozen=True, omit_defaults=True):
     changes: dict[str, Change] | None = None
 
 
+class AlternativeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Whether a further right plan of a label does what the gold plan does.
+
+    Attributes:
+        plan: `CallPlan.fingerprint` of the plan.
+        outcome: "same", "differs", or `Execution.outcome` of a plan that did not run.
+        reason: What differs, or why it did not run; empty if it does the same.
+    """
+
+    plan: str
+    outcome: Outcome | Literal["same", "differs"]
+    reason: str = ""
+
+
 class Execution(msgspec.Struct, frozen=True):
     """The execution of one plan.
 
@@ -93,6 +107,7 @@ class Execution(msgspec.Struct, frozen=True):
         state_after: The same, with its changes.
         wrong_call: A call with a mistake that was executed and refused before the right one, on request.
         varies: Numbers of the calls whose result differed in a second execution; None if there was none.
+        alternatives: The further right plans of the label that were executed; unset without any.
     """
 
     id: RequestId
@@ -106,6 +121,7 @@ class Execution(msgspec.Struct, frozen=True):
     state_after: StateSummary | None = None
     wrong_call: ExecutedCall | None = None
     varies: tuple[int, ...] | None = None
+    alternatives: tuple[AlternativeVerdict, ...] | UnsetType = UNSET
 
     @classmethod
     def of_agent(

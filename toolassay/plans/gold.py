@@ -6,7 +6,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
@@ -15,6 +15,8 @@ import msgspec
 from toolassay.records.dataset import PlanLink, RequestId, repository_form
 
 Ends = tuple[str, str]
+ALTERNATIVES = "alternatives"
+"""The key of a label with further right plans."""
 
 
 class Fault(NamedTuple):
@@ -146,3 +148,10 @@ class Gold:
             tuple(faults),
             record,
         )
+
+
+def alternative_labels(label: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """A label with each of its further right plans in place of its own; one that is no object has no plan."""
+    for written in label.get(ALTERNATIVES) or ():
+        plan = written if isinstance(written, Mapping) else {"task_nodes": None}
+        yield {**label, "task_steps": None, **plan}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
+from msgspec import UNSET
 
 from toolassay.benchmarks.benchmark import Benchmark
 from toolassay.benchmarks.registry import EXECUTOR_OPTIONS, benchmark_executors, benchmark_of
@@ -21,7 +22,7 @@ from toolassay.errors import UsageError, as_called
 from toolassay.evaluation.places import metrics_folder, prediction_file
 from toolassay.executors import executor_named
 from toolassay.executors.executor import CallLimits, ExecutionContext, Executor, OpenExecutor
-from toolassay.executors.outcome import OutcomeSummary
+from toolassay.executors.outcome import OutcomeSummary, alternative_verdict
 from toolassay.executors.plan_run import (
     ExecutionWork,
     PlannedItem,
@@ -128,7 +129,8 @@ def execute(
         """Why it stopped early, if it did, and the number of plans that state of others may have affected."""
         stop = None
         affected = 0
-        total = sum(map(len, items)) * rules.passes
+        alternatives = sum(len(item.alternatives) for chosen_items in items for item in chosen_items)
+        total = sum(map(len, items)) * rules.passes + alternatives
         async with chosen.open(context, own) as opened:
             with screen.progress("executing plans", total) as advance:
                 for target, chosen_items in zip(targets, items, strict=True):
@@ -138,6 +140,8 @@ def execute(
                     with Journal(target.run_folder / JOURNAL) as journal:
                         try:
                             await run_plans(work, chosen_items, journal, loop)
+                            if not loop.summary.stop and chosen.name != SIMULATOR:
+                                await _run_alternatives(work, chosen_items, journal, loop)
                         finally:  # also after an interrupt: what was done is there to see
                             _write_executions(target.path, journal, chosen_items)
                     stop = stop or loop.summary.stop
@@ -221,11 +225,34 @@ def _predicted_targets(folder: DataFolder, benchmark: Benchmark, file: Path, scr
 
 def _write_executions(path: Path, journal: Journal, items: Sequence[PlannedItem]) -> None:
     """Write what the journal has of the plans."""
-    recorded = (recorded_execution(journal, item) for item in items)
+    recorded = (_with_alternatives(journal, item) for item in items)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json_lines(
         path, (msgspec.to_builtins(execution) for execution in recorded if execution is not None)
     )
+
+
+async def _run_alternatives(
+    work: ExecutionWork, items: Sequence[PlannedItem], journal: Journal, loop: Loop
+) -> None:
+    """Run the alternatives of the gold plans that ran.
+
+    Where changes last, those that change something are not run: the gold plan has made the changes already.
+    """
+    ran = [item for item in items if (gold := recorded_execution(journal, item)) and gold.outcome == "ran"]
+    await run_plans(
+        work.for_alternatives(), [other for item in ran for other in item.alternatives], journal, loop
+    )
+
+
+def _with_alternatives(journal: Journal, item: PlannedItem) -> Execution | None:
+    """The execution of a plan, with the verdicts on the alternatives of its label."""
+    execution = recorded_execution(journal, item)
+    if execution is None or item.gold is None:
+        return execution
+    others = (recorded_execution(journal, other) for other in item.alternatives)
+    verdicts = [alternative_verdict(item.gold, execution, other) for other in others if other is not None]
+    return msgspec.structs.replace(execution, alternatives=tuple(verdicts) or UNSET)
 
 
 def _open_run(
@@ -269,6 +296,10 @@ def _report(path: Path, screen: Screen) -> Counter[str]:
     counts = Counter[str](execution.outcome for execution in read_executions(path))
     text = ", ".join(f"{counts[name]:,} {name.replace('_', ' ')}" for name in counts) or "nothing"
     screen.show(f"{path}: {count_of(counts.total(), 'plan')}: {text}")
+    verdicts = [verdict for execution in read_executions(path) for verdict in execution.alternatives or ()]
+    if verdicts:
+        same = sum(verdict.outcome == "same" for verdict in verdicts)
+        screen.show(f"{count_of(len(verdicts), 'alternative')}: {same:,} do the same as the gold plan")
     reasons = Counter(
         f"{execution.outcome}: {_kind(execution)}" for execution in read_executions(path) if execution.reason
     )

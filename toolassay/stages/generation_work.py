@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from toolassay.backinstruct.critics import FOLLOW
 from toolassay.backinstruct.generator import (
@@ -42,7 +43,7 @@ from toolassay.console.screen import WARNING, Screen
 from toolassay.console.tables import printable
 from toolassay.console.text_formatting import count_of, some_of
 from toolassay.errors import UsageError
-from toolassay.executors.fact_sources import FACTS, facts_of, missing_facts
+from toolassay.executors.fact_sources import FACTS, UNJUDGEABLE, facts_of, missing_facts
 from toolassay.files.data_files import keep_dated_copy, record_of
 from toolassay.files.locks import open_regular
 from toolassay.gates.coverage import Coverage
@@ -55,6 +56,7 @@ from toolassay.graph.dependencies import condition_of
 from toolassay.live_values.results import SIMULATED, SeenCall, read_results
 from toolassay.models.refused_parameters import without_default
 from toolassay.offline.work_order import RealValues
+from toolassay.plans.gold import Gold
 from toolassay.prompts.templates import check_wording, read_template
 from toolassay.records.data_folder import BY_RULES, WRITTEN, DataFolder, date_setting
 from toolassay.records.dataset import Sample
@@ -73,8 +75,8 @@ from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.cover import Cover, Round
 from toolassay.stages.live_values import Collected, read_values
 from toolassay.stages.settings import SampleSettings, WritingSettings
-from toolassay.writing.seed_writer import REWRITES, Judge, SeedItems
-from toolassay.writing.turns import seed_wording
+from toolassay.writing.seed_writer import REWRITES, Judge, SeedItems, written_plan
+from toolassay.writing.turns import WrittenCall, seed_wording
 
 _EVERY = 100  # samples per line of progress
 _MOST_OF_REASON = 300  # characters of why a sample was declined
@@ -134,26 +136,51 @@ def judge_of(
             if level_of([finding.state]) != "pass" and (ask is None or not critics or not is_doubt(finding))
         ]
         if carried is not None and carried.outcome == "ran":
-            facts = facts_of(gold) or ()
+            facts = facts_of(gold)
             problems += [
-                Problem(FACTS, text, "request") for text in missing_facts(facts, carried.call_results)
+                Problem(FACTS, text, "request") for text in missing_facts(facts or (), carried.call_results)
             ]
+            if facts == [] and carried.is_idle:
+                text = f"the calls change nothing: without facts {UNJUDGEABLE}"
+                problems.append(Problem(FACTS, text, "request"))
         if ask is None or not critics or problems:
             return Judgement(problems)
         reviews = dict[str, Any]()
+        alternatives = list[dict[str, Any]]()
+        # Only a plan that is executed again can be proven.
+        with_alternative = (
+            graph.dependency_type == "schema" and carried is not None and carried.outcome == "ran"
+        )
         for critic in critics:
             results = (carried.results, carried.is_simulated) if carried else ((), False)
             evidence = Knowledge(values, *results, seen, today)
-            rubric = await judged(critic, gold, background, ask, evidence)
+            rubric = await judged(critic, gold, background, ask, evidence, with_alternative=with_alternative)
             if rubric is not None:
-                reviews[critic] = msgspec.to_builtins(rubric)
+                other = _alternative(rubric.alternative, gold, record, graph, labeller)
+                if with_alternative and other is not None:
+                    alternatives.append(other)
+                reviews[critic] = msgspec.to_builtins(msgspec.structs.replace(rubric, alternative=UNSET))
                 problems += [
                     Problem(name, f'a reviewer says no to "{name}": {rubric.why(name)}', goes_to(name))
                     for name in rubric.failed
                 ]
-        return Judgement(problems, reviews)
+        return Judgement(problems, reviews, alternatives=alternatives)
 
     return judge
+
+
+def _alternative(
+    calls: Any, gold: Gold, record: RawSample, graph: ToolGraph, labeller: Labeller
+) -> dict[str, Any] | None:
+    """The other plan of a critic as a label has it; None if it has none, or one that cannot be a plan."""
+    try:
+        written = written_plan(graph, gold.request, msgspec.convert(calls, list[WrittenCall]))
+    except msgspec.ValidationError:
+        return None
+    other, _ = labeller.label(msgspec.structs.replace(record, result=written))
+    if other is None or other.nodes == gold.nodes:
+        return None
+    return {key: other.record[key] for key in ("task_nodes", "task_links")} | {"by": "critic"}
 
 
 def sample_review(judge: Callable[[], Judge], carry: Tried | None = None) -> Review:

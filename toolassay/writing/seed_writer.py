@@ -62,6 +62,7 @@ from toolassay.writing.turns import (
     RequestAnswer,
     Situation,
     TaskForm,
+    WrittenCall,
     read_turn,
     template,
 )
@@ -117,6 +118,22 @@ def links_of(graph: ToolGraph, nodes: Sequence[Mapping[str, Any]]) -> list[dict[
                 if link is not None and not (fields_of(link) or link.shared or only_read):
                     pairs.append((before, index))
     return [{"source": ids[source], "target": ids[target]} for source, target in dict.fromkeys(pairs)]
+
+
+def written_plan(graph: ToolGraph, request: str, calls: Sequence[WrittenCall]) -> dict[str, Any]:
+    """A request and its calls as an `Instruction`."""
+    nodes = [
+        {
+            "id": call.tool,
+            "arguments": [{"name": argument.name, "value": argument.value} for argument in call.arguments],
+        }
+        for call in calls
+    ]
+    return {
+        "task_steps": [f"Step {number}: Call {node['id']}" for number, node in enumerate(nodes, start=1)],
+        "user_request": request,
+        "invoking_graph": {"nodes": nodes, "links": links_of(graph, nodes)},
+    }
 
 
 def _reads(tool: Tool) -> bool:
@@ -249,21 +266,8 @@ class SeedItems(SampleWriter):
 
     def _record(self, sample: Sample, plan: PlanAnswer, words: RequestAnswer | None) -> RawSample:
         """The record of `data_raw.json`; without words, the goal replaces the request."""
-        nodes = [
-            {
-                "id": call.tool,
-                "arguments": [
-                    {"name": argument.name, "value": argument.value} for argument in call.arguments
-                ],
-            }
-            for call in plan.calls
-        ]
-        steps = [f"Step {number}: Call {node['id']}" for number, node in enumerate(nodes, start=1)]
-        result = {
-            "task_steps": steps,
-            "user_request": plan.goal if words is None else words.user_request,
-            "invoking_graph": {"nodes": nodes, "links": links_of(self.graph, nodes)},
-        }
+        request = plan.goal if words is None else words.user_request
+        result = written_plan(self.graph, request, plan.calls)
         if words is not None and words.facts is not None:
             result[FACTS] = msgspec.to_builtins(words.facts)
         record = raw_sample(sample, self.graph.library, result, plan.goal)

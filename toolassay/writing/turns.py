@@ -90,7 +90,9 @@ class _Argument(msgspec.Struct):
     value: Any = None
 
 
-class _Call(msgspec.Struct):
+class WrittenCall(msgspec.Struct):
+    """A call as a model writes it."""
+
     tool: str
     arguments: list[_Argument]
 
@@ -99,7 +101,7 @@ class PlanAnswer(msgspec.Struct):
     """The answer to the first prompt."""
 
     goal: str
-    calls: list[_Call]
+    calls: list[WrittenCall]
     declined: str = ""
 
     @property

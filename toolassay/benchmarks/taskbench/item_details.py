@@ -51,7 +51,7 @@ from toolassay.files.data_files import unescaped_json
 from toolassay.plans.call_plan import Unfit, call_plan_of
 from toolassay.plans.execution_record import FILE as EXECUTIONS
 from toolassay.plans.execution_record import RUN, Execution
-from toolassay.plans.gold import Gold
+from toolassay.plans.gold import Gold, alternative_labels
 from toolassay.plans.normalised_plan import Plan, PlanReader, published_arguments, steps_text
 from toolassay.records.cases import has_no_plan
 from toolassay.records.data_folder import DataFolder, Say
@@ -93,6 +93,12 @@ def _plans(folder: DataFolder, path: Path, say: Say, as_label: Callable[[Record]
         if (label := as_label(record)) is None:
             return PlannedItem(record["id"], None, "the answer has no plan")
         gold = Gold.of(label)
+        item = planned_gold(gold)
+        others = {other.key: other for other in map(planned_gold, map(Gold.of, alternative_labels(label)))}
+        others.pop(item.key, None)
+        return PlannedItem(item.id, item.plan, item.fault, gold, [*others.values()]) if others else item
+
+    def planned_gold(gold: Gold) -> PlannedItem:
         try:
             return PlannedItem(gold.id, call_plan_of(gold, library, kind))
         except Unfit as error:

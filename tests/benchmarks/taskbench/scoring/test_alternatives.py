@@ -57,9 +57,10 @@ def test_the_best_reference_is_chosen_by_values_before_nodes(folder: Path) -> No
     assert with_alternative["scores"]["node_f1"] == 1.0
 
 
-def test_an_alternative_that_cannot_be_read_is_none(folder: Path) -> None:
+@pytest.mark.parametrize("written", [{"task_nodes": [{"tusk": "x"}], "task_links": [], "by": "a critic"}, 7])
+def test_an_alternative_that_cannot_be_read_is_none(folder: Path, written: Any) -> None:
     labels = lines_of(folder / "data.json")
-    labels[0]["alternatives"] = [{"task_nodes": [{"tusk": "x"}], "task_links": [], "by": "a critic"}]
+    labels[0]["alternatives"] = [written]
     write_json_lines(folder / "data.json", labels)
     with_alternative, _ = scored(folder, SHORT)
     assert with_alternative["scores"]["exact_match"] == 0.0 and "reference" not in with_alternative

@@ -38,6 +38,7 @@ from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.installed import installed_metrics, item_scores, load_metrics
 from toolassay.metrics.rouge import NAMES as ROUGE_NAMES
 from toolassay.metrics.rouge import TextPair, has_tokens, rouge_scorer
+from toolassay.plans.gold import alternative_labels
 from toolassay.plans.normalised_plan import Plan, PlanReader, plan_digest, without_results
 from toolassay.records.cases import has_no_plan
 from toolassay.records.dataset import label_record, read_labels
@@ -430,8 +431,8 @@ class ChunkScorer:
 
     def _alternatives(self, label: Mapping[str, Any]) -> Iterator[Plan]:
         """The other right plans of a label; what is malformed is none."""
-        for alternative in label.get("alternatives") or ():
-            plan = self._job.compared(self._reader.plan({**label, "task_steps": None, **alternative}), label)
+        for alternative in alternative_labels(label):
+            plan = self._job.compared(self._reader.plan(alternative), label)
             if plan is not None:
                 yield plan
 
