@@ -181,3 +181,23 @@ def test_a_folder_in_the_way_of_what_is_written(tmp_path: Path, fake_server: Fak
     done = shell("data_engine.py", *served, "--number_of_samples", "1", cwd=tmp_path)
     assert done.code == 1
     assert "statistics.json" in done.error
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "check",
+        "execute --executor mcp",
+        "export --data_dir d --to openai",
+        "pipeline",
+        "release",
+        "review",
+        "split",
+    ],
+)
+def test_a_required_option_is_asked_for(words: str, tmp_path: Path) -> None:
+    done = shell(*words.split(), cwd=tmp_path)
+    assert done.code == 2
+    wanted = "--out" if words.startswith(("check", "export")) else "--data_dir"
+    assert f"Missing option '{wanted}'" in done.err
+    assert not files_below(tmp_path)

@@ -106,17 +106,19 @@ class Flag(click.Option):
         more: dict[str, Any] = {"is_flag": False, "flag_value": "true"} if is_bool else {}
         if is_tuple:
             more["nargs"] = len(get_args(kind))
+        is_required = default is REQUIRED and not declared.optional
         shown: Any = default if is_shown else None
         if declared.is_repeated and not option.listed:
             more["multiple"] = True
             shown = tuple(shown or ()) if not isinstance(shown, str) else (shown,)
+        if not is_required:  # an option with a default is given for click, even if that is None
+            more["default"] = shown
         super().__init__(
             [f"--{declared.name}", *option.flags, declared.name],
             help=text,
             type=(click.STRING if is_tuple else _Value(declared)),
-            default=shown,
             show_default=is_shown,
-            required=default is REQUIRED and not declared.optional,
+            required=is_required,
             metavar=option.metavar or None,
             hidden=option.hidden,
             **more,
