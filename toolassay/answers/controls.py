@@ -80,8 +80,11 @@ class ControlGate:
 
     def _program_findings(self, expected: Expected, gold: Execution) -> Iterator[Finding]:
         """The programs that are judged right although they do not work on the request."""
-        calls = [call for call in gold.calls if gold.changes == {} or self._reads(call)]
-        unchanged = gold.state_after and replace(gold.state_after, changes={})
+        is_idle = gold.is_idle(self._executed.background.library)
+        calls = [call for call in gold.calls if is_idle or self._reads(call)]
+        unchanged = (
+            gold.state_after if is_idle else gold.state_after and replace(gold.state_after, changes={})
+        )
         idle = replace(gold, calls=(), answer=(), state_after=unchanged)
         reading = replace(idle, calls=(*calls, *self._observed))
         # Bounded as one result of an agent is, because a long text takes long to judge.

@@ -50,6 +50,7 @@ from toolassay.plans.call_plan import Unfit, call_plan_of
 from toolassay.plans.execution_record import SIMULATOR, Execution, Outcome, read_executions
 from toolassay.plans.gold import ALTERNATIVES, Gold, alternative_labels
 from toolassay.records.data_folder import FunnelRow
+from toolassay.tools.library import ToolLibrary
 
 
 class _Ended(NamedTuple):
@@ -92,7 +93,7 @@ class ExecutionGate:
         path: Path | None = None,
     ) -> None:
         self.background = background
-        self._ended = {execution.id: _ended(execution) for execution in executions}
+        self._ended = {execution.id: _ended(execution, background.library) for execution in executions}
         self._path = path
 
     @cached_property
@@ -158,14 +159,14 @@ class ExecutionGate:
         return Finding(self.name, state, reason, where)
 
 
-def _ended(execution: Execution) -> _Ended:
+def _ended(execution: Execution, library: ToolLibrary) -> _Ended:
     last = execution.calls[-1] if execution.calls else None
     refused = next((call for call in execution.calls if call.error is not None), None)
     if execution.outcome == "ran" and refused is not None:
         reason = f"{refused.tool}: {refused.error}"
         return _Ended("failed", execution.plan, f"task_nodes[{refused.node}]", reason)
     where = f"task_nodes[{last.node}]" if last is not None and execution.outcome != "ran" else ""
-    is_idle = execution.changes == {} and execution.executor != SIMULATOR
+    is_idle = execution.executor != SIMULATOR and execution.is_idle(library)
     verdicts = execution.alternatives or ()
     unproven = {
         verdict.plan: verdict.reason or verdict.outcome for verdict in verdicts if verdict.outcome != "same"

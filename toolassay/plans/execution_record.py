@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 from toolassay.errors import as_called, made_by
 from toolassay.files.data_files import read_json_lines, record_of
 from toolassay.records.dataset import RequestId
+from toolassay.tools.library import ToolLibrary
 
 FILE = "executions.jsonl"
 """The executions of gold plans, in a data folder."""
@@ -150,6 +151,14 @@ class Execution(msgspec.Struct, frozen=True):
         before, after = msgspec.convert(states, tuple[StateSummary | None, StateSummary | None])
         results = tuple(call.result for call in calls if call.error is None)
         return msgspec.structs.replace(execution, answer=results, state_before=before, state_after=after)
+
+    def is_idle(self, library: ToolLibrary) -> bool:
+        """Whether its calls change nothing: nothing changed, or all tools are marked as reading.
+
+        Of the latter, what changed is what the server made when it started.
+        """
+        read = (call.tool in library and library[call.tool].is_marked_reading for call in self.calls)
+        return self.changes == {} or all(read)
 
     @property
     def changes(self) -> Mapping[str, Change] | None:

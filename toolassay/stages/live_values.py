@@ -361,7 +361,7 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
             problems = [
                 Problem("execution", text) for text in pointless(execution, reads, collected.changing)
             ]
-            return Carried(execution.outcome, problems, texts, execution.changes == {})
+            return Carried(execution.outcome, problems, texts, execution.is_idle(library))
 
         yield review
 
