@@ -76,7 +76,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("controls")
     make_desk(place / "desk" / "desk.db")
     with sqlite3.connect(place / "desk" / "desk.db") as base:
-        base.execute("UPDATE tickets SET title = '*Keyboard*' WHERE id = 9")
+        base.execute("UPDATE tickets SET title = '--' WHERE id = 9")
     base.close()
     import_tools("mcp", f"{sys.executable} {HERE / 'tickets.py'} {place}/desk/desk.db", place / "mine")
     build_graph(place / "mine", dependency_type="schema")

@@ -290,6 +290,9 @@ class SeedItems(SampleWriter):
             results="\n".join(shown_results([call.tool for call in plan.calls], results)) or NOT_CARRIED_OUT,
             goal=plan.goal.replace("\n", " "),
             voice=self._form(sample).voice(situation, len(plan.calls)),
+            # Runs that began with an earlier version have these in their recorded text.
+            register=situation.register,
+            length=situation.length_for(len(plan.calls)),
         )
         return {"role": "user", "content": text}
 
