@@ -16,7 +16,7 @@ from toolassay.models.address import VersionPath
 from toolassay.models.options import Api, BatchKind, ClientName
 from toolassay.models.refused_parameters import Refusals
 from toolassay.models.structured_output import SchemaForms, Structured
-from toolassay.records.dataset import Difficulty, RequestId, Shape
+from toolassay.records.dataset import RequestId, Shape
 from toolassay.reports.leaderboard import Board
 from toolassay.review.outcome import Applied, HumanVerification
 from toolassay.runs.settings import RunStart
@@ -709,7 +709,7 @@ def generate(
     save_figure: bool = ...,
     rewrite: int | None = ...,
     critic: Sequence[str] = ...,
-    difficulty: Difficulty | None = ...,
+    difficulty: Optional[Literal['easy', 'mixed', 'hard']] = ...,
     follow: Literal['seed', 'strict'] | None = ...,
     force: bool = ...,
     dry_run: bool = ...,
@@ -787,7 +787,7 @@ def generate(
         save_figure: Draw each new sample into task_graphs/.
         rewrite: How often an answer that does not pass the gates goes back to the model with what they found [default: 3 with --follow seed; 2 with critics, and for `offline` with tools of your own; else 0].
         critic: With --rewrite: model that reviews what the gates let pass.
-        difficulty: With --follow seed: draw kinds of tasks (look up, choose, for each, count, two goals, a detour) and manners of saying them, up to 12 calls.
+        difficulty: With a served model and imported tools: draw kinds of tasks (look up, choose, for each, count, two goals, a detour) and manners of saying them, up to 12 calls.
         follow: seed: the sampled tools are an idea, from which the model plans a goal of its own, or declines; strict: the plan has exactly the sampled tools and links [default: seed for a served model and imported tools, else strict].
         force: Start a new run if the settings differ from the existing run, which is kept.
         dry_run: Show what would be sent and its estimated cost. Sends and writes nothing.

@@ -21,6 +21,7 @@ from toolassay.stages.settings import (
     Calibrations,
     Critics,
     DependencyTypeName,
+    DifficultyName,
     LiveSettings,
     SampleSettings,
     WritingSettings,
@@ -162,6 +163,7 @@ def pipeline_command(
     ] = None,
     critic: Critics = (),
     rewrite: _Rewrite = None,
+    difficulty: DifficultyName = None,
     samples: SampleSettings = PIPELINE_SAMPLES,
     endpoint: ModelOptions | None = None,
     limits: Limits = Limits(),
@@ -191,9 +193,8 @@ def pipeline_command(
             data_dir,
             live=replace(live, executor=live.executor or "mcp"),
             llm=llm[0],
-            critic=critic,
             calibration=calibration,
-            rewrite=rewrite,
+            writing=WritingSettings(critic=critic, rewrite=rewrite, difficulty=difficulty),
             model=replace(GENERATOR, options=options),
             samples=samples,
             limits=limits,
@@ -203,6 +204,8 @@ def pipeline_command(
         return 0 if made.complete else 3
     if calibration:
         raise UsageError("--calibration is for --server", fix="give it to check or release")
+    if difficulty:
+        raise UsageError("--difficulty is for --server", fix="give it to generate")
     from toolassay.benchmarks.benchmark import load
     from toolassay.benchmarks.registry import default_benchmark
     from toolassay.stages.pipeline import files_of, pipeline

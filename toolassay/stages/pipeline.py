@@ -335,9 +335,8 @@ def make_set(
     *,
     live: LiveSettings,
     llm: str = "offline",
-    critic: Sequence[str] = (),
+    writing: WritingSettings = WritingSettings(),
     calibration: Sequence[str | Path] = (),
-    rewrite: int | None = None,
     model: ModelSettings = GENERATOR,
     samples: SampleSettings = PIPELINE_SAMPLES,
     limits: Limits = Limits(),
@@ -352,9 +351,8 @@ def make_set(
         data_dir: Data folder; without tools in it, those of the MCP server are imported.
         live: The server.
         llm: The model that writes. "offline" writes work orders by rules.
-        critic: Models that judge each sample; their findings go back to the writer.
+        writing: How requests are written; findings of its critics go back to the writer.
         calibration: Files of `critic --calibrate` that say how far these critics agree with labels.
-        rewrite: How often an answer goes back to the writer; None as for `generate`.
         model: Endpoint of the models; as for `generate`.
         samples: `number_of_samples` is the number that must pass.
         limits: Limits of the writing, critics included.
@@ -365,7 +363,7 @@ def make_set(
         UsageError: A file is missing or malformed, or the server cannot be used as given.
         ToolassayError: A model or the server does not work, or no sample was written.
     """
-    standing(critic, map(Path, calibration))
+    standing(writing.critic, map(Path, calibration))
     folder = DataFolder(Path(data_dir))
     folder.today(samples.today)  # another date is refused before a model is asked
     step = _Steps(screen)
@@ -387,7 +385,7 @@ def make_set(
         folder.path,
         model=replace(model, llm=llm),
         samples=replace(samples, number_of_samples=None, until=wanted),
-        writing=WritingSettings(critic=critic, rewrite=rewrite),
+        writing=writing,
         limits=limits,
         live=live,
         command=command,

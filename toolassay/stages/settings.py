@@ -157,6 +157,15 @@ GENERATOR = ModelSettings(temperature=Default(0.7), top_p=Default(1.0), structur
 """Default model of `generate`."""
 
 
+DifficultyName = Annotated[
+    Difficulty | None,
+    Option(
+        "With a served model and imported tools: draw kinds of tasks (look up, choose, for each, count, two "
+        "goals, a detour) and manners of saying them, up to 12 calls."
+    ),
+]
+
+
 @dataclass(frozen=True)
 class WritingSettings:
     """How a model writes requests and gold plans for samples."""
@@ -189,13 +198,7 @@ class WritingSettings:
         Sequence[str],
         Option("With --rewrite: model that reviews what the gates let pass.", metavar="LLM"),
     ] = ()
-    difficulty: Annotated[
-        Difficulty | None,
-        Option(
-            "With --follow seed: draw kinds of tasks (look up, choose, for each, count, two goals, a detour) "
-            "and manners of saying them, up to 12 calls."
-        ),
-    ] = None
+    difficulty: DifficultyName = None
     follow: Annotated[
         Literal["seed", "strict"] | None,
         Option(
