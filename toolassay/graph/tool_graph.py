@@ -157,8 +157,8 @@ class ToolGraph:
     ...     ToolLibrary([Tool("speak", "", ("text",), ("audio",)), Tool("hear", "", ("audio",), ("text",))]),
     ...     "resource",
     ... )
-    >>> [tuple(link) for link in graph.links()]
-    [('speak', 'hear', 'audio'), ('hear', 'speak', 'text')]
+    >>> "; ".join(f"{link.type} of {link.source} to {link.target}" for link in graph.links())
+    'audio of speak to hear; text of hear to speak'
     """
 
     library: ToolLibrary
