@@ -13,7 +13,8 @@ from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 from textwrap import indent
-from typing import Annotated, Any, get_args, get_origin, get_overloads
+from types import NoneType
+from typing import Annotated, Any, Union, get_args, get_origin, get_overloads
 
 import click
 
@@ -57,6 +58,10 @@ class _Types:
     def _of_object(self, kind: Any) -> str:
         if get_origin(kind) is Annotated:
             kind = kind.__origin__
+        if get_origin(kind) is Union:  # of a Literal and None
+            return " | ".join(
+                "None" if part is NoneType else self._of_object(part) for part in get_args(kind)
+            )
         text = str(kind) if get_args(kind) else kind.__name__
         for module, names in {
             "collections.abc": ("Sequence", "Mapping", "Collection", "Callable"),

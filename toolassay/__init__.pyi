@@ -709,7 +709,7 @@ def generate(
     save_figure: bool = ...,
     rewrite: int | None = ...,
     critic: Sequence[str] = ...,
-    difficulty: Optional[Literal['easy', 'mixed', 'hard']] = ...,
+    difficulty: Literal['easy', 'mixed', 'hard'] | None = ...,
     follow: Literal['seed', 'strict'] | None = ...,
     force: bool = ...,
     dry_run: bool = ...,

@@ -15,6 +15,7 @@ from toolassay.gates.gate import Finding, read_gates
 from toolassay.plans.gold import Gold
 from toolassay.review.decision import ChangedSample, RejectedEdit, edited
 from toolassay.review.outcome import DecisionCount, markdown, verification
+from toolassay.review.samples import fingerprint_of
 from toolassay.review.session import Findings, Session, draw_plan
 from toolassay.stages.review import review_session
 from toolassay.tools.library import ToolLibrary
@@ -84,6 +85,31 @@ def test_a_fixed_plan_replaces_the_sampled_one(session: Session) -> None:
     assert edited(gold, {}) == gold
     words = edited(gold, {"user_request": "Hi"})
     assert words.sampled_nodes == gold.sampled_nodes
+
+
+def test_facts_and_other_plans_are_parts_of_a_sample(tmp_path: Path) -> None:
+    facts = [{"from": ["<node-0>"]}]
+    others = [{"task_nodes": [{"task": "Painter", "arguments": ["a"]}], "task_links": [], "by": "critic"}]
+    told = {**label(0), "facts": facts}
+    session = session_of(folder_of(tmp_path / "d", [told, label(1)]))
+    first, second = session.samples
+    assert first.parts["facts"] == facts
+    assert fingerprint_of(second.gold) == "se94fed80765be07"  # as of labels before there were facts
+    assert fingerprint_of(Gold.of({**told, "facts": []})) != first.fingerprint
+    for part, wrong, fault in (
+        ("facts", [{"form": 1}], "facts"),
+        ("alternatives", [{"task_nodes": []}], r"alternatives\[0\].task_nodes"),
+    ):
+        with pytest.raises(UsageError, match=f"cannot be saved: {fault}"):
+            say(session, "Ann", 0, "fix_syntax", parts={part: wrong}, insist=True)
+    say(session, "Ann", 0, "fix_syntax", parts={"facts": [], "alternatives": others})
+    record = session.store.log("Ann").standing("reviewer")[0]
+    assert edited(first.gold, record.parts).record == {
+        **told,
+        "facts": [],
+        "alternatives": others,
+        "check_by_teacher": None,
+    }
 
 
 def test_reviewers_who_differ_wait_for_an_adjudicator_whose_word_counts(session: Session) -> None:

@@ -25,7 +25,7 @@ from toolassay.backinstruct.critics import JUDGED_BY, REVIEWS
 from toolassay.errors import UsageError
 from toolassay.executors.fact_sources import facts_of
 from toolassay.gates.gate import Finding, Gate
-from toolassay.plans.gold import Gold
+from toolassay.plans.gold import ALTERNATIVES, Gold, alternative_labels
 from toolassay.records.dataset import RequestId
 from toolassay.review.samples import PARTS, Part, Parts, ReviewSample, drawn_shape
 from toolassay.runs.journal import AppendOnlyLines
@@ -165,6 +165,11 @@ def check(gold: Gold, gates: Sequence[Gate]) -> EditProblems:
     """Check the form of a label, and run the gates on it."""
     findings = tuple(finding for gate in gates for finding in gate.check(gold))
     faults = [f"{fault.where} {fault.reason}" for fault in gold.faults]
+    faults += [
+        f"{ALTERNATIVES}[{number}].{fault.where} {fault.reason}"
+        for number, other in enumerate(alternative_labels(gold.record))
+        for fault in Gold.of({**other, "task_steps": []}).faults
+    ]
     try:
         facts_of(gold)
     except msgspec.ValidationError as error:

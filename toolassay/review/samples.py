@@ -18,10 +18,10 @@ from typing import Any, Literal, get_args
 from toolassay.errors import UsageError
 from toolassay.executors.fact_sources import FACTS
 from toolassay.files.data_files import sha256_of, stamp_of
-from toolassay.plans.gold import Gold
+from toolassay.plans.gold import ALTERNATIVES, Gold
 from toolassay.records.dataset import SHAPES, RequestId, Shape, read_labels, shape_of
 
-Part = Literal["user_request", "task_steps", "task_nodes", "task_links", "facts"]
+Part = Literal["user_request", "task_steps", "task_nodes", "task_links", "facts", "alternatives"]
 PARTS: tuple[Part, ...] = get_args(Part)
 """The parts of a label that are reviewed and can be fixed."""
 Parts = Mapping[Part, Any]
@@ -98,12 +98,14 @@ class Unchanged:
 
 
 def fingerprint_of(gold: Gold) -> str:
-    """A hash of a label's `PARTS`; without facts that which it had before labels had any.
+    """A hash of a label's `PARTS`; without facts and alternatives that which it had before labels had any.
 
     >>> fingerprint_of(Gold.of({"id": 1})) == fingerprint_of(Gold.of({"id": 1, "seed": 3}))
     True
     """
-    return short_hash([gold.record.get(part) for part in PARTS if part != FACTS or part in gold.record])
+    return short_hash(
+        [gold.record.get(part) for part in PARTS if part not in (FACTS, ALTERNATIVES) or part in gold.record]
+    )
 
 
 def short_hash(value: Any) -> str:

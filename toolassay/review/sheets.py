@@ -43,13 +43,14 @@ EDITS: Mapping[str, Part] = {
     "edited_nodes": "task_nodes",
     "edited_links": "task_links",
     "edited_facts": "facts",
+    "edited_alternatives": "alternatives",
 }
 """The columns for fixes, and the part of the label in each: one text, the others as JSON."""
 
 EDITABLE = ("decision", "note", *EDITS)
 COLUMNS = (*READ_ONLY, *EDITABLE)
 # Widths in characters, in the order of `COLUMNS`: texts are wide, ids and choices narrow.
-WIDTHS = dict(zip(COLUMNS, (12, 18, 60, 50, 60, 40, 16, 30, 50, 40, 50, 40, 40), strict=True))
+WIDTHS = dict(zip(COLUMNS, (12, 18, 60, 50, 60, 40, 16, 30, 50, 40, 50, 40, 40, 40), strict=True))
 
 
 class SheetForm(NamedTuple):

@@ -18,13 +18,13 @@ $("dialog").addEventListener("close", () => { if (!$("dialog").open) leave(); })
 const readable = (parts) => {
   const made = copy(parts);
   if (!isText(made.user_request)) made.user_request = "";
-  for (const key of ["task_steps", "task_nodes", "task_links", "facts"]) if (!Array.isArray(made[key])) made[key] = [];
+  for (const key of ["task_steps", "task_nodes", "task_links", "facts", "alternatives"]) if (!Array.isArray(made[key])) made[key] = [];
   return made;
 };
 
 // The parts to send: those that differ from the sample's. An empty part that the sample lacks is not sent.
 const changedOf = (draft, sample) => Object.fromEntries(Object.entries(draft).filter(([part, value]) =>
-  JSON.stringify(value) !== JSON.stringify(sample[part]) && !(["task_links", "facts"].includes(part) && !value.length && !sample[part])));
+  JSON.stringify(value) !== JSON.stringify(sample[part]) && !(["task_links", "facts", "alternatives"].includes(part) && !value.length && !sample[part])));
 
 // The field that a finding is about: that of its place, else of the nearest enclosing place. Each round cuts the
 // last piece off: "task_nodes[0].arguments[1]", "task_nodes[0].arguments", "task_nodes[0]", "task_nodes", "".

@@ -33,6 +33,7 @@ export const FIXES = ["fix_syntax", "fix_instruction", "fix_graph"];
 
 export const PARTS = {
   user_request: "request", task_steps: "steps", task_nodes: "nodes", task_links: "links", facts: "facts",
+  alternatives: "other plans",
 };
 
 // A value as text, cut to a length that browsers can render at once; a note counts the rest.

@@ -139,7 +139,7 @@ export const fieldsOf = (draft, kind, redraw) => {
         if (!given || typeof given !== "object" || Array.isArray(given)) throw new Error("it is not an object");
         const parts = Object.keys(PARTS).filter((part) => part in given);
         const fits = (part) => (part === "user_request" ? isText(given[part]) : Array.isArray(given[part]));
-        if (!parts.every(fits)) throw new Error("the request must be a text; steps, nodes, links and facts are lists");
+        if (!parts.every(fits)) throw new Error("the request must be a text; steps, nodes, links, facts and other plans are lists");
         for (const part of parts) draft[part] = given[part];
         redraw();
       } catch (error) { wrong.textContent = `Not used: ${error.message}`; }
@@ -153,6 +153,8 @@ export const fieldsOf = (draft, kind, redraw) => {
     element("h3", {}, element("label", { for: "edit-request" }, "Request")), element("div", { class: "row" }, request),
     itemList("task_steps", "Steps", "step", () => ""), ...draft.task_nodes.map(nodeBox),
     element("div", {}, button("Add a node", () => { draft.task_nodes.push({ task: "", arguments: [] }); redraw(); })),
-    linkBox(), itemList("facts", "Facts", "fact", () => ({ from: "<node-0>" })), rawBox(),
+    linkBox(), itemList("facts", "Facts", "fact", () => ({ from: "<node-0>" })),
+    itemList("alternatives", "Other plans", "plan", () => ({ task_nodes: draft.task_nodes, task_links: draft.task_links, by: "reviewer" })),
+    rawBox(),
   ];
 };

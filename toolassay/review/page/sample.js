@@ -149,7 +149,8 @@ export const paint = (sample, { title, original, toggle, follow }) => {
     ...findingList(sample.findings, fixed ? null : (item) => choose(placeOf(item)[0], true)));
   $("votes").replaceChildren(...votesOf(sample.votes, follow));
   $("steps").replaceChildren(...listOf(parts.task_steps).map((step, at) => element("li", {}, stepOf(step, at))));
-  $("facts").replaceChildren(...factsOf(parts.facts));
+  $("facts").replaceChildren(...factsOf(parts.facts), ...listOf(parts.alternatives).flatMap((other, at) => [
+    element("h2", {}, `Another plan (${at + 1})`), element("pre", {}, inWords("task_nodes", other?.task_nodes))]));
   $("cards").replaceChildren(...nodes.map((node, number) => cardOf(node, number, drawn, findings)));
   draw(drawn.plan, new Map(findings.map((item) => [placeOf(item)[0], item.state]).reverse()));
   document.querySelectorAll("[data-action]").forEach((item) => {
