@@ -61,7 +61,7 @@ export const fieldsOf = (draft, kind, redraw) => {
     const what = `argument ${at + 1} of node ${place}`;
     if (item && typeof item === "object" && "name" in item) {
       // In a library whose arguments have no names, a named one is fixed by keeping only its value.
-      const bare = kind === "temporal" ? null : button("Value only", () => { node.arguments[at] = item.value ?? ""; redraw(); },
+      const bare = kind !== "resource" ? null : button("Value only", () => { node.arguments[at] = item.value ?? ""; redraw(); },
         { "aria-label": `Take the value only of ${what}` });
       return removable(node.arguments, at, what, redraw,
         field("input", item.name, { label: `Name of ${what}`, class: "key" }, (value) => { item.name = value; }),
@@ -98,7 +98,7 @@ export const fieldsOf = (draft, kind, redraw) => {
     if (Array.isArray(node.arguments)) node.arguments.forEach((_, at) => box.append(argumentRow(node, place, at)));
     box.append(element("div", {}, button("Add an argument", () => {
       if (!Array.isArray(node.arguments)) node.arguments = [];
-      node.arguments.push(kind === "temporal" ? { name: "", value: "" } : "");
+      node.arguments.push(kind === "resource" ? "" : { name: "", value: "" });
       redraw();
     })));
     return box;
