@@ -93,6 +93,11 @@ class Requirement:
         """The key of the quantity among those of a model."""
         return f"{self.name}({self.tool})" if self.tool else self.name
 
+    @property
+    def is_of_each(self) -> bool:
+        """Whether it is about each single item: a share at the end of its scale, which no sample proves."""
+        return NAMES[self.name] == "%" and self.bound == (0 if self.is_most else 1)
+
     def is_met_by(self, value: float) -> bool:
         """Whether a value is on the required side.
 
@@ -132,7 +137,8 @@ class Check:
 
     Attributes:
         rule: The requirement as text.
-        status: "pass" or "fail" if the whole interval is on one side of the bound.
+        status: "pass" or "fail" if the whole interval is on one side of the bound; of a requirement of each
+            item, if the value is.
         value: The quantity with its interval, in the unit of `NAMES` as a share or number.
         n: Number of items behind the quantity.
         n_needed: Number of such items with which the interval would be on one side, if the value stays; None
@@ -168,7 +174,9 @@ def check(requirement: Requirement, measured: Measured) -> Check:
     if value is not None:
         high = math.inf if measured.is_at_least else high
         text = _shown(requirement.name, value, low, high, measured)
-        ends = (value, low, high, *measured.at_best)
+        ends = [value, low, high, *measured.at_best]
+        if requirement.is_of_each:
+            ends = [value, measured.at_best.value]
         sides = {requirement.is_met_by(end) for end in ends if end is not None}
         if measured.at_best.value not in (None, value):
             text += f", {percent(measured.at_best.value)} if all that is undecided is right"

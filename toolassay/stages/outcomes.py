@@ -225,10 +225,14 @@ def judge_outcomes(
     screen.table(_outcome_table(summary).markdown())
     screen.show(f"{target} ({signature})")
     if summary.judged < summary.requests:
+        no_gold = sum(expected[name].gold is None and not expected[name].has_own for name in unjudged)
+        why = f"no prediction or no result{f'; the calls of {no_gold:,} did not run' if no_gold else ''}"
         left = summary.requests - summary.judged
-        screen.say(
-            f"{WARNING}{left:,} of {summary.requests:,} requests are not judged: no prediction or no result"
-        )
+        screen.say(f"{WARNING}{left:,} of {summary.requests:,} requests are not judged: {why}")
+        if no_gold:
+            screen.say(
+                f"{WARNING}run {as_called('execute')} and see what it says of them, then evaluate again"
+            )
     for text in _disagreements(_plan_verdicts(items_path(metrics)), verdicts):
         screen.show(text)
     return summary

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from msgspec.structs import asdict
 
 from toolassay.benchmarks.taskbench.asking import CallItems
-from toolassay.benchmarks.taskbench.entries import PlanEntry
+from toolassay.benchmarks.taskbench.entries import PlanEntry, entry_of
 from toolassay.benchmarks.taskbench.options import AGENTS, PlanOptions
 from toolassay.benchmarks.taskbench.work import CallWork, PlanSource
+from toolassay.console.screen import WARNING, Screen
+from toolassay.console.text_formatting import count_of
 from toolassay.episodes.agent_tools import ToolSession
 from toolassay.episodes.own_agent import OwnAgent
 from toolassay.records.data_folder import DataFolder
 from toolassay.records.dataset import Request
 from toolassay.runs.items import Ask, ItemWork
+from toolassay.runs.journal import Journal
 from toolassay.runs.settings import RunSettings
-from toolassay.runs.work import OpenRun, WorkFacts
+from toolassay.runs.work import Inference, OpenRun, WorkFacts, Written
+
+_MOST_NAMED = 3  # errors in a report
 
 
 @dataclass
@@ -64,6 +71,7 @@ class AgentWork(CallWork):
     def __init__(self, folder: DataFolder, source: PlanSource, run: RunSettings, own: PlanOptions) -> None:
         super().__init__(folder, source, run, own)
         self._agent = OwnAgent(run, own, folder.path, "max_steps", "tools_in_context")
+        self._errors = Counter[str]()
 
     @property
     def items(self) -> AgentItems:  # type: ignore[override]
@@ -101,6 +109,20 @@ class AgentWork(CallWork):
             asks=False,
             program=self._agent.program,
         )
+
+    def write(self, output: Path, journal: Journal) -> Written:
+        """As plans; counts the errors with which the agent ended."""
+        problems = (entry_of(journal, request).problem for request in self._source.requests)
+        self._errors = Counter(filter(None, problems))
+        return super().write(output, journal)
+
+    def report(self, inference: Inference, output: Path, journal_file: Path, screen: Screen) -> None:
+        """Report the errors with which the agent ended; asking again with more tokens is no help there."""
+        for error, count in self._errors.most_common(_MOST_NAMED):
+            logs = journal_file.parent / "stderr"
+            screen.say(f"{WARNING}{count_of(count, 'request')}: {error} ({logs})")
+        others = max(0, inference.malformed - self._errors.total())
+        super().report(replace(inference, malformed=others), output, journal_file, screen)
 
     def answer(self, run: OpenRun, items: ItemWork[Any], chosen: Iterable[Any]) -> int:
         """Let the agent work on what has no answer yet; how many requests had one."""
