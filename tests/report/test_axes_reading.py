@@ -67,7 +67,10 @@ def test_a_cost_that_is_not_the_whole_is_at_least_that() -> None:
     latency = {"seconds_per_task": {"p50": 1.0, "p95": 2.0}}
     found = read(taskbench(cost=SPENT, latency=latency, notes=notes))
     assert found.cost == Cost(2.0, None, is_at_least=True) and found.latency == Latency(1.0, 2.0)
-    assert found.notes["cost"] == "without 1 request; no item is right, so a right item has no cost"
+    assert (
+        found.notes["cost"]
+        == "without 1 request; no item is right, or no model was asked, so a right item has no cost"
+    )
     unknown = {**SPENT, "usd_per_1000_tasks": None}
     found = read(taskbench(cost=unknown, latency=None, notes={"cost": "no price", "latency": "not timed"}))
     assert (found.cost, found.latency) == (None, None)

@@ -40,6 +40,12 @@ def test_what_is_no_requirement_is_one_line(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("rule", "interval", "status"),
     [
+        # At the end of the scale each item counts, not what others might be.
+        ("accuracy>=100%", (1.0, 0.4, 1.0), "pass"),
+        ("accuracy>=100%", (0.9, 0.8, 1.0), "fail"),
+        ("side_effects<=0%", (0.0, 0.0, 0.6), "pass"),
+        ("side_effects<=0%", (0.1, 0.0, 0.3), "fail"),
+        ("side_effects<=0.1%", (0.0, 0.0, 0.6), "not enough data"),
         ("accuracy>=80%", (0.9, 0.85, 0.95), "pass"),
         ("accuracy>=80%", (0.7, 0.6, 0.79), "fail"),
         ("accuracy>=80%", (0.9, 0.79, 0.95), "not enough data"),

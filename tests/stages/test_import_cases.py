@@ -53,6 +53,7 @@ def test_a_bad_case_is_named_and_the_others_come_in(folder: Path, tmp_path: Path
         "- {request: Nothing}\n"
         "- {request: Odd, facts: [{value: 1, unt: kg}]}\n"
         "- {request: Gone, must_not_call: [no_tool]}\n"
+        "- {request: Wrong, calls: [{tool: get_room, arguments: {rom: 3}}]}\n"
     )
     done = import_cases(tmp_path / "c.yaml", folder, screen=Screen(say=told.append))
     assert [case.request for case in done.cases] == ["Fine"]
@@ -60,6 +61,7 @@ def test_a_bad_case_is_named_and_the_others_come_in(folder: Path, tmp_path: Path
     assert places[0].startswith("case 2: has nothing to judge")
     assert places[1].startswith("case 3: facts[0]: ") and "unt" in places[1]
     assert places[2] == "case 4: must_not_call: there is no tool 'no_tool'"
+    assert places[3].startswith("case 5: calls: ") and "'rom'" in places[3]
     finished = shell("import", "cases", tmp_path / "c.yaml", "--data_dir", folder, cwd=tmp_path)
     assert finished.code == 3
 

@@ -522,7 +522,9 @@ def _cost(numbers: Numbers, rows: Numbers, notes: dict[str, str]) -> Cost | None
     if cost is None:
         note = note or _NOT_KEPT
     elif cost.per_right is None:
-        note = "; ".join(filter(None, (note, "no item is right, so a right item has no cost")))
+        note = "; ".join(
+            filter(None, (note, "no item is right, or no model was asked, so a right item has no cost"))
+        )
     if note:
         notes["cost"] = note
     return cost

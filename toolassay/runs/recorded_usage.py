@@ -230,7 +230,9 @@ class Spending:
                 "FILE of toolassay infer"
             )
         if not answers:
-            notes["latency"] = "no answer was timed: run it again" if self.untimed else "no answer yet"
+            notes["latency"] = (
+                "no answer was timed: run it again" if self.untimed else "no answer of a model yet"
+            )
         elif unknown_times:
             notes["latency"] = (
                 f"{unknown_times} of {answers} answers came in a batch (--batch), which does not report "

@@ -131,7 +131,12 @@ class Run:
             self._work.prepare()
             self._make_room(compared)
             if any(map(is_served, models)):
-                screen.say(f"requests go to {self._options.endpoint}")
+                what = (
+                    "requests"
+                    if facts.program is None
+                    else "requests that the agent makes to OPENAI_BASE_URL"
+                )
+                screen.say(f"{what} go to {self._options.endpoint}")
             summary = RunSummary()
             tools = self._tool_arrival(models[trial.llm], record)
             about = {

@@ -17,7 +17,10 @@ from toolassay.console.tables import Result
 from toolassay.console.text_formatting import count_of
 from toolassay.errors import UsageError
 from toolassay.files.data_files import read_text, sha256_of
+from toolassay.graph import DependencyType
 from toolassay.importers.documents import is_json, read_values
+from toolassay.plans.call_plan import Unfit, call_plan_of
+from toolassay.plans.gold import Gold
 from toolassay.records.cases import FILE, Case, keep_cases, read_cases
 from toolassay.records.data_folder import DataFolder
 from toolassay.tools.library import ToolLibrary
@@ -57,12 +60,13 @@ def import_cases(file: str | Path, data_dir: str | Path, *, screen: Screen = DEF
     folder = DataFolder(Path(data_dir)).require()
     refuse_other_benchmarks(folder)
     library = folder.library()
+    kind = folder.benchmark.dependency_type or "schema"
     path = Path(file)
     cases: dict[str, Case] = {}
     problems = []
     for where, value in _values(path):
         try:
-            case = _case(value, library)
+            case = _case(value, library, kind)
             if str(case.id) in cases:
                 raise ValueError(f"the id {case.id!r} occurs twice - at `$.id`")
         except (msgspec.ValidationError, ValueError) as error:
@@ -113,17 +117,22 @@ def _of_cells(row: dict[str, Any]) -> dict[str, Any]:
     return case
 
 
-def _case(value: Any, library: ToolLibrary) -> Case:
-    """A case of known tools.
+def _case(value: Any, library: ToolLibrary, kind: DependencyType) -> Case:
+    """A case of known tools, whose calls can be made.
 
     Raises:
-        ValueError: It is malformed, or names an unknown tool.
+        ValueError: It is malformed, names an unknown tool, or an argument that its tool does not take.
     """
     case = msgspec.convert(value, Case)
     for tool in case.tools:
         if tool not in library:
             key = "must_not_call" if tool in case.must_not_call else "calls"
             raise ValueError(f"there is no tool {tool!r} - at `$.{key}`")
+    if case.calls is not None:
+        try:
+            call_plan_of(Gold.of(case.label()), library, kind)
+        except Unfit as error:
+            raise ValueError(f"{error.fault.reason} - at `$.calls`") from None
     return case
 
 
