@@ -233,8 +233,10 @@ def judge_outcomes(
             screen.say(
                 f"{WARNING}run {as_called('execute')} and see what it says of them, then evaluate again"
             )
-    for text in _disagreements(_plan_verdicts(items_path(metrics)), verdicts):
-        screen.show(text)
+    plans = _plan_verdicts(items_path(metrics))
+    if plans or not items_path(metrics).exists():  # cases without calls have no verdict on a plan
+        for text in _disagreements(plans, verdicts):
+            screen.show(text)
     return summary
 
 
