@@ -21,6 +21,7 @@ Key = str | int
 Names = Mapping[Key, Key]
 """Keys of one execution, and those that stand for the same rows in another."""
 AnyValue = TypeVar("AnyValue")
+_MOST_KEYS = 100  # of rows that differ; the time grows with the square where rows are equal
 
 
 class _Row(NamedTuple):
@@ -68,11 +69,11 @@ def key_names(gold: Execution, predicted: Execution) -> Names:
     common = {path: change for path, change in left.items() if own.get(path) == change}
     fixed = _chosen(gold) | _chosen(predicted)
     fixed.update(value for row in _rows(common) for value in row.cells.values() if _is_key(value))
-    wanted_keys = _ordered(_new_keys(wanted) - fixed, wanted)
-    made_keys = _ordered(_new_keys(made) - fixed, made)
-    if len(wanted_keys) != len(made_keys):
+    wanted_keys = _new_keys(wanted) - fixed
+    made_keys = _new_keys(made) - fixed
+    if len(wanted_keys) != len(made_keys) or len(made_keys) > _MOST_KEYS:
         return {}
-    pairs = zip(made_keys, wanted_keys, strict=True)
+    pairs = zip(_ordered(made_keys, made), _ordered(wanted_keys, wanted), strict=True)
     names = {own: other for own, other in pairs if own != other}
     is_same = Counter(row.text(names) for row in made) == Counter(row.text({}) for row in wanted)
     return names if is_same else {}
