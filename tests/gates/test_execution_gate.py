@@ -159,7 +159,7 @@ def test_a_sample_of_which_nothing_can_be_judged_is_rejected(studio: Background)
     for state, sample, rejected in (
         (idle, told, True),
         (busy, told, False),
-        (None, told, False),  # nobody sees the state
+        (None, told, False),  # the state cannot be seen
         (idle, gold(), False),  # of an earlier version
         (idle, Gold.of({**told.record, "facts": [{"from": "<node-1>"}]}), False),
     ):

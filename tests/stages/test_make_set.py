@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,16 @@ def test_from_a_server_to_a_released_set(tmp_path: Path, workspace: Path) -> Non
     assert any("goes on until 3 samples pass" in line for line in said)
     assert (again.passed, again.ran) == (3, 3)
     assert "not been compared" in (folder / "CARD.md").read_text(encoding="utf-8")
+
+
+def test_the_card_counts_kinds_of_tasks_and_what_controls_hold_back(tmp_path: Path, workspace: Path) -> None:
+    found = made(tmp_path / "data", workspace, number_of_samples=3, difficulty="mixed")
+    labels = lines_of(tmp_path / "data" / "data.json")
+    assert found.kinds == Counter(label["task_kind"] for label in labels)
+    assert sum(found.kinds.values()) == found.passed == 3
+    card = (tmp_path / "data" / "CARD.md").read_text(encoding="utf-8")
+    assert all(f"| of the kind {kind} | {count} |" in card for kind, count in found.kinds.items())
+    assert "| held back by controls | 0 |" in card
 
 
 def test_only_proven_plans_of_a_critic_are_released(tmp_path: Path, workspace: Path) -> None:

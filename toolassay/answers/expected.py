@@ -62,7 +62,7 @@ class Expected:
                     source = msgspec.convert(written, FactSource)
                     try:
                         facts.append(AnswerFact(source.value(results), source.unit))
-                    except Unresolvable:  # the gate names it; such a fact judges nobody
+                    except Unresolvable:  # the gate names it; such a fact judges no answer
                         return cls(gold, str(label.get("user_request")))
         state = label.get("state")
         return cls(
@@ -97,7 +97,7 @@ class Expected:
         state = self._state(predicted, by_gold)
         facts_by = None
         facts = None
-        if self.facts is not None and answer is not None:
+        if self.facts and answer is not None:  # where doing is enough, a text is neither right nor wrong
             results = [call.result for call in predicted.calls if call.error is None]
             statements = judge_answer(answer, self._facts_of(predicted), AnswerContext(self.request, results))
             facts = all_right(statement.right for statement in statements)

@@ -363,7 +363,7 @@ def _nothing_to_export(labels: LastLabels, *, is_executed: bool) -> ToolassayErr
     """The error of an export without samples."""
     if not len(labels):
         return ToolassayError("holds no samples", file=labels.path, fix="name a folder that has some")
-    fix = f"see the warnings; {as_called('check')} explains them, {as_called('split')} splits anew"
+    fix = f"see the warnings; {as_called('check')} explains them, {as_called('split')} splits again"
     if is_executed:
         fix = f"see the warnings; run {as_called('execute')}, or use --results references"
     return ToolassayError(

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from toolassay.answers.controls import ControlGate
 from toolassay.benchmarks.registry import default_benchmark
 from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.console.tables import Result, Table
@@ -32,6 +34,7 @@ from toolassay.models import ModelOptions
 from toolassay.plans.execution_record import FILE as EXECUTIONS
 from toolassay.plans.execution_record import SIMULATOR, read_executions
 from toolassay.records.data_folder import DataFolder, find_file
+from toolassay.records.dataset import TASK_KIND, read_labels
 from toolassay.review.decision import FOLDER as REVIEWS
 from toolassay.runs.budget import Budget
 from toolassay.runs.ledger import FREE
@@ -304,7 +307,9 @@ class MadeSet(Result):
         asked: Samples that were requested from the writer.
         declined: Those for which it found nothing sensible.
         written: Those with a request and a plan.
+        controls: Those that the gate "controls" holds back, because a verdict on them says nothing.
         passed: Those that pass the gates, the execution and the critics: the set.
+        kinds: Number of those of each kind of task; empty without a difficulty.
         ran: Those of the set whose plan was executed without an error.
         simulated: Those of `ran` whose calls were simulated; the others ran on the server.
         tools: Tools that occur in the set, and all.
@@ -319,7 +324,9 @@ class MadeSet(Result):
     asked: int
     declined: int
     written: int
+    controls: int
     passed: int
+    kinds: Mapping[str, int]
     ran: int
     simulated: int
     tools: tuple[int, int]
@@ -429,6 +436,7 @@ def _counted(
     lines = [line for _, line in read_json_lines(folder.path / "statistics.json") if isinstance(line, dict)]
     ended = next(line for line in reversed(lines) if line.get("event") == "ended")
     coverage = released.funnel["coverage"]
+    rows = released.funnel["funnel"]
     passed = released.levels["pass"]
     used = ended["used"]
     ran = {
@@ -443,7 +451,9 @@ def _counted(
         rounds[-1].end or 0,
         len(ended["declined"]),
         ended["samples"],
+        sum(row["reject"] + row["quarantine"] for row in rows if row["gate"] == ControlGate.name),
         passed,
+        Counter(label[TASK_KIND] for _, label in read_labels(folder.data) if TASK_KIND in label),
         len(ran),
         simulated,
         (coverage["tools"]["with_passing"], coverage["tools"]["total"]),
@@ -486,7 +496,9 @@ def _card(made_set: MadeSet, llm: str, critics: Collection[str]) -> str:
         ("asked", made_set.asked),
         ("declined by the writer", made_set.declined),
         ("written", made_set.written),
+        ("held back by controls", made_set.controls),
         ("passed: the set", made_set.passed),
+        *((f"of the kind {kind}", count) for kind, count in sorted(made_set.kinds.items())),
         *(
             (where, f"{count} of {made_set.passed}")
             for where, count in ran.items()
