@@ -35,10 +35,14 @@ PLANS: list[tuple[str, dict[str, Any]]] = [
     ("get_note", {"note_id": "N-102"}),
     ("create_note", {"title": "Garden beds", "owner": "Ada Brook"}),
 ]
+PERSONS = [f"a keeper of notes on matter {number}" for number in range(12)]
+OCCASIONS = [f"note {number} went missing" for number in range(12)]
 
 
 def written(request: ChatRequest) -> ChatResponse:
     """Declines every fourth sample; its first plan to read a note names a note that is not there."""
+    if request.role == "situations":
+        return ChatResponse(json.dumps({"persons": PERSONS, "occasions": OCCASIONS}))
     if request.role != "generator":
         return ChatResponse(json.dumps({"returns": [], "links": []}))
     number, turn = int((request.item or "").rpartition("-")[2]), len(request.messages) // 2
@@ -138,6 +142,9 @@ def test_the_card_counts_kinds_of_tasks_and_what_controls_hold_back(tmp_path: Pa
     card = (tmp_path / "data" / "CARD.md").read_text(encoding="utf-8")
     assert all(f"| of the kind {kind} | {count} |" in card for kind, count in found.kinds.items())
     assert "| held back by controls | 0 |" in card
+    assert read_json(tmp_path / "data" / "situations" / "writer.json")["persons"] == PERSONS
+    again = made(tmp_path / "data", workspace, number_of_samples=3, difficulty="mixed")
+    assert again.passed == 3, "the run goes on with what was proposed at its start"
 
 
 def test_only_proven_plans_of_a_critic_are_released(tmp_path: Path, workspace: Path) -> None:

@@ -49,6 +49,7 @@ from toolassay.sampling.cover import Cover, Round
 from toolassay.sampling.search import SMALLEST, count_of_tools
 from toolassay.stages.generation_work import (
     PUBLISHED_SAMPLES,
+    SITUATIONS,
     GenerationWork,
     follows_seed,
     generation_work,
@@ -62,6 +63,7 @@ from toolassay.stages.settings import (
     SubgraphSettings,
     WritingSettings,
 )
+from toolassay.writing.situations import Situations, library_situations
 
 FAILED = "failed"
 """Outcome of an execution that an answer of the server ended."""
@@ -238,6 +240,8 @@ def _generated(
     folder = target_folder.folder
     screen = run.screen
     trial = Trial(folder.path, run.model.llm)
+    recorded = None if run.choices.force else recorded_settings(trial.run_folder)
+    situations: Situations | None = None
 
     def begin(
         given: RunSettings, samples: SampleSettings, rounds: Sequence[Round] = (Round(0),)
@@ -253,11 +257,15 @@ def _generated(
                 is_new=is_new,
                 rounds=rounds,
                 carry=carry,
+                situations=situations,
             )
         return work, Run(work, trial, given, wording)
 
-    has_begun = recorded_settings(trial.run_folder) is not None and not run.choices.force
+    has_begun = recorded is not None
     with _resumable(folder if is_new else None):
+        if writing.difficulty is not None and (recorded is None or SITUATIONS in recorded):
+            library = target_folder.graph(dependency_type, say=lambda _: None).library
+            situations = library_situations(folder.path, library, run)
         if has_begun and samples.until is not None:
             screen.say(f"{folder.path}: the run goes on until {samples.until:,} samples pass")
         if samples.until is not None:

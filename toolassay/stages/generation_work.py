@@ -76,8 +76,11 @@ from toolassay.sampling.cover import Cover, Round
 from toolassay.stages.live_values import Collected, read_values
 from toolassay.stages.settings import SampleSettings, WritingSettings
 from toolassay.writing.seed_writer import REWRITES, Judge, SeedItems, written_plan
+from toolassay.writing.situations import Situations
 from toolassay.writing.turns import WrittenCall, seed_wording
 
+SITUATIONS = "situations_sha256"
+"""Setting of a run whose writer proposed persons and occasions."""
 _EVERY = 100  # samples per line of progress
 _MOST_OF_REASON = 300  # characters of why a sample was declined
 
@@ -281,6 +284,7 @@ class GenerationWork(Work):
         left_out: Tools that the offline writer cannot use, with the reasons.
         settings: Everything that shapes the samples.
         today: Date of the set.
+        situations: Persons and occasions that fit the library; None for the built-in ones.
         prompt: None where the model plans around a sample.
         parameters: Of the requests, over the default ones.
         rewrite: How often an answer goes back to the model.
@@ -300,6 +304,7 @@ class GenerationWork(Work):
     carry: Tried | None
     values: Mapping[str, Mapping[str, Sequence[Any]]]
     today: date | None
+    situations: Situations | None
     prompt: BackInstructPrompt | None
     settings: Mapping[str, Any]
     parameters: Mapping[str, Any]
@@ -474,6 +479,7 @@ class GenerationWork(Work):
                 values=known,
                 seen=seen,
                 today=self.today,
+                situations=self.situations,
             )
         review = partial(sample_review, judge, self.carry) if self.rewrite else None
         return SampleItems(
@@ -491,6 +497,7 @@ def generation_work(
     is_new: bool,
     rounds: Sequence[Round] = (Round(0),),
     carry: Tried | None = None,
+    situations: Situations | None = None,
 ) -> GenerationWork:
     """The work of a generation in a data folder, which is read; notices about it are shown.
 
@@ -503,6 +510,7 @@ def generation_work(
         is_new: Whether this start chose the folder's name, so that the same command would create another.
         rounds: Of the samples, with the tools or edges at which each aims with `samples.cover`.
         carry: Executes a sample's plan and says why it fails; None if plans are not executed.
+        situations: Persons and occasions that fit the library; None for the built-in ones.
 
     Raises:
         UsageError: A file is missing or malformed, or the settings differ from those of the existing samples.
@@ -539,6 +547,7 @@ def generation_work(
         "graph_sha256": graph_fingerprint(graph),
         **({"values_sha256": _hash(json.dumps(values, sort_keys=True))} if values else {}),
         **run.endpoint.settings,
+        **({SITUATIONS: _hash(repr(situations))} if situations else {}),
         **_unusual_settings(run, samples, writing, is_seed=is_seed),
         **date_setting(today),
     }
@@ -557,6 +566,7 @@ def generation_work(
         carry=carry,
         values=values,
         today=today,
+        situations=situations,
         prompt=prompt,
         settings=settings,
         parameters=parameters,

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from toolassay.answers.controls import ControlGate
 from toolassay.benchmarks.registry import has_plans
 from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.console.tables import Result
@@ -553,6 +554,11 @@ def _scored_folders(
     for scored_folder in scored_folders:
         if funnel := read_funnel(scored_folder.folder.path / FUNNEL):
             notes += [f"{scored_folder.given}: {line}." for line in funnel.critics.values()]
+            notes += [
+                f"{scored_folder.given}: held back by controls, in no score: {row.quarantine} (gates.jsonl)."
+                for row in funnel.funnel
+                if row.gate == ControlGate.name and row.quarantine
+            ]
     return folders, missing, notes
 
 

@@ -54,6 +54,7 @@ from toolassay.writing.shown import (
     shown_service,
     shown_whole,
 )
+from toolassay.writing.situations import Situations
 from toolassay.writing.turns import (
     MOST_CALLS,
     NOT_CARRIED_OUT,
@@ -151,6 +152,7 @@ class SeedItems(SampleWriter):
         values: Values of arguments that exist on a server.
         seen: What calls of its reading tools returned, by tool.
         today: Date of the set, which the first prompt says.
+        situations: Persons and occasions that fit the library; None for the built-in ones.
     """
 
     judge: Callable[[], Judge]
@@ -159,11 +161,12 @@ class SeedItems(SampleWriter):
     values: Mapping[str, Mapping[str, Sequence[Any]]]
     seen: Mapping[str, Sequence[SeenCall]]
     today: date | None = None
+    situations: Situations | None = None
 
     def messages(self, sample: Sample) -> list[Message]:
         """The first prompt."""
         names, library = offered_tools(self.graph, sample), self.graph.library
-        situation = Situation.drawn(sample.seed, sample.index)
+        situation = Situation.drawn(sample.seed, sample.index, self.situations)
         text = template("plan").substitute(
             service=shown_service(library),
             tools="\n".join(unescaped_json(shown_whole(library[name])) for name in names),
@@ -276,7 +279,7 @@ class SeedItems(SampleWriter):
 
     def _second(self, sample: Sample, plan: PlanAnswer, carried: Carried | None) -> Message:
         """The prompt for the words."""
-        situation = Situation.drawn(sample.seed, sample.index)
+        situation = Situation.drawn(sample.seed, sample.index, self.situations)
         results = [] if carried is None else list(carried.results)
         is_simulated = carried is not None and carried.is_simulated
         if is_simulated:

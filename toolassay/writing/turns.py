@@ -15,6 +15,7 @@ from toolassay.models import ChatResponse
 from toolassay.models.json_answers import read_answer
 from toolassay.prompts.templates import package_template
 from toolassay.records.dataset import Difficulty
+from toolassay.writing.situations import Situations
 
 
 class Situation(NamedTuple):
@@ -26,14 +27,17 @@ class Situation(NamedTuple):
     length: str
 
     @classmethod
-    def drawn(cls, seed: int, index: int) -> Situation:
-        """The situation of sample `index`.
+    def drawn(cls, seed: int, index: int, proposed: Situations | None = None) -> Situation:
+        """The situation of sample `index`, with the proposed persons and occasions if there are any.
 
         >>> Situation.drawn(7, 12) == Situation.drawn(7, 12)
         True
         """
         rng = Random(f"situation {seed} {index}")
-        return cls(*(rng.choice(choices) for choices in package_data(__package__, "situations.json")))
+        persons, occasions, registers, lengths = package_data(__package__, "situations.json")
+        if proposed is not None:
+            persons, occasions = proposed.persons, proposed.occasions
+        return cls(*map(rng.choice, (persons, occasions, registers, lengths)))
 
     def length_for(self, calls: int) -> str:
         """The length, or a longer one that so many calls need.
