@@ -141,7 +141,7 @@ def test_the_baseline_nothing_is_an_agent(released: Path, place: Path, way: str)
     assert verify(released, llm="nothing", prediction_dir=f"predictions_{way}").is_equal
     report = write_report(released, prediction_dir=f"predictions_{way}", out=released / f"report_{way}")
     assert [(run.model, run.mark, run.accuracy.value) for run in report.runs] == [("nothing", BASELINE, 0)]
-    assert sum("controls: 2" in note for note in report.notes) == 1
+    assert sum("controls, in no score: 2" in note for note in report.notes) == 1
     with pytest.raises(UsageError, match="--engine"):
         infer(released, llm="nothing", ask=way, engine="local:2", **given)
     again = infer(released, llm="nothing", ask=way, **given)
