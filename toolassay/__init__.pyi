@@ -28,7 +28,8 @@ from toolassay.stages.import_cases import ImportedCases
 from toolassay.stages.infer import Security
 from toolassay.stages.pipeline import Piped
 from toolassay.stages.report import AxesReport
-from toolassay.stages.settings import AuditSettings, ChatForm, ComparisonSettings, ExecutionSettings, FaultSettings, GateSettings, LeaderboardSettings, LiveSettings, PageSettings, ReportSettings, ReviewSettings, SampleSettings, SplitSettings, SubgraphSettings, VarietySettings, WritingSettings
+from toolassay.stages.settings import AuditSettings, ChatForm, ComparisonSettings, ExecutionSettings, FaultSettings, GateSettings, LeaderboardSettings, LiveSettings, PageSettings, ReportSettings, ReviewSettings, SampleSettings, SplitSettings, SubgraphSettings, SurfaceSettings, VarietySettings, WritingSettings
+from toolassay.stages.surface import Compared
 from toolassay.stages.verify import Verification
 from toolassay.variety.measures import VarietyReport
 from toolassay.variety.splits import Splitting
@@ -57,7 +58,7 @@ from toolassay.tools.library import Tool as Tool
 from toolassay.tools.library import ToolLibrary as ToolLibrary
 from toolassay.version import __version__ as __version__
 
-__all__ = ["Benchmark", "import_classic", "import_taskbench", "SCREEN", "IncompleteError", "ToolassayError", "UnknownNameError", "UsageError", "ToolGraph", "Edit", "LinkOptions", "ProposeOptions", "ModelOptions", "Sample", "Budget", "Limits", "ModelSettings", "RunChoices", "SILENT", "calibrate", "check", "compare", "evaluate", "verify", "execute", "export", "generate", "sample", "build_graph", "visualize", "infer", "serve", "import_cases", "import_tools", "leaderboard", "pipeline", "format_data", "write_report", "apply_review", "export_reviews", "import_reviews", "review_summary", "start_review", "split", "measure_variety", "Tool", "ToolLibrary", "report", "__version__"]
+__all__ = ["Benchmark", "import_classic", "import_taskbench", "SCREEN", "IncompleteError", "ToolassayError", "UnknownNameError", "UsageError", "ToolGraph", "Edit", "LinkOptions", "ProposeOptions", "ModelOptions", "Sample", "Budget", "Limits", "ModelSettings", "RunChoices", "SILENT", "calibrate", "check", "compare", "evaluate", "verify", "execute", "export", "generate", "sample", "build_graph", "visualize", "infer", "serve", "import_cases", "import_tools", "leaderboard", "pipeline", "format_data", "write_report", "apply_review", "export_reviews", "import_reviews", "review_summary", "start_review", "split", "surface", "measure_variety", "Tool", "ToolLibrary", "report", "__version__"]
 
 def calibrate(
     labels: str | Path,
@@ -1614,6 +1615,182 @@ def split(
         UsageError: a file is missing or malformed, the shares are not valid, no sample uses a held-out tool,
             or the file may not be replaced.
         ToolassayError: there are no samples.
+    """
+
+def surface(
+    before: str | Path,
+    after: str | Path,
+    data_dir: str | Path,
+    *,
+    model: ModelSettings = ...,
+    limits: Limits = ...,
+    settings: SurfaceSettings = ...,
+    own: Any = ...,
+    out: str | Path | None = ...,
+    junit: str | Path | None = ...,
+    summary: str | Path | None = ...,
+    command: Sequence[str] | None = ...,
+    screen: Screen = ...,
+    api_base: str | None = ...,
+    api_addr: str | None = ...,
+    api_port: int | None = ...,
+    api_key: str | None = ...,
+    api: Api | None = ...,
+    extra_body: Mapping[str, Any] = ...,
+    extra_headers: Mapping[str, str] = ...,
+    client: ClientName = ...,
+    stream: bool = ...,
+    max_tries: int = ...,
+    timeout: float = ...,
+    total_timeout: float = ...,
+    batch: BatchKind | None = ...,
+    llm: str = ...,
+    options: ModelOptions | None = ...,
+    temperature: float | None = ...,
+    top_p: float | None = ...,
+    max_tokens: int | None = ...,
+    structured: Structured | None = ...,
+    max_cost: float | None = ...,
+    max_tokens_total: int | None = ...,
+    max_requests: int | None = ...,
+    budget: Budget | None = ...,
+    prices: Path | None = ...,
+    multiworker: int | None = ...,
+    margin: float = ...,
+    until: Literal['decided'] | None = ...,
+    trials: int = ...,
+    limit: int | None = ...,
+    baseline: Path | None = ...,
+    propose: str | None = ...,
+    seed: int = ...,
+    dry_run: bool = ...,
+    server: str = ...,
+    mcp_config: str = ...,
+    header: Sequence[str] = ...,
+    workspace: str = ...,
+    fresh: Literal['plan', 'worker'] = ...,
+    functions: str = ...,
+    pass_env: Sequence[str] = ...,
+    workplace: str = ...,
+    dependency_type: str | None = ...,
+    use_demos: int = ...,
+    demo_ids: Sequence[str] = ...,
+    reformat: bool = ...,
+    reformat_by: str = ...,
+    tag: bool = ...,
+    log_first_detail: bool = ...,
+    prompt: Literal['default', 'example'] = ...,
+    prompt_template: Path | None = ...,
+    ask: str | None = ...,
+    agent_command: str | AgentFunction | None = ...,
+    agent_version: str | None = ...,
+    tools_in_context: str = ...,
+    max_steps: int = ...,
+    max_seconds: float = ...,
+    executor: str = ...,
+    executor_options: Any = ...,
+    allow_writes: bool = ...,
+    allow_tools: bool = ...,
+    agent: str | AgentFunction | None = ...,
+    toolkit: str | None = ...,
+    resample: int = ...,
+    resample_temperature: float = ...,
+    act_without_confirmation: bool = ...,
+    order: str | None = ...,
+    recorded: Path | None = ...,
+    none_as: Sequence[str] = ...,
+) -> Compared:
+    """Compare two versions of a server or tool file by the goals of a data folder.
+
+    With `executor="mcp"`, both are MCP servers on which everything runs. Else plans are compared, and a
+    version is a data folder, or what `import mcp` takes. The same call continues a comparison.
+
+    Args:
+        before: The old version, whose tools the goals name.
+        after: The new version.
+        data_dir: Data folder with the goals, generated or cases.
+        model: The model or agent that acts on both.
+        limits: Limits of both sides together.
+        settings: How they are compared.
+        own: Options of the folder's benchmark; `ask` is "tools" on servers, else "calls", by default.
+        out: Folder of the comparison; default: `surface` in the data folder.
+        junit: JUnit file for the verdict.
+        summary: Markdown file to which the verdict is added, as for a pull request.
+        command: Command line, recorded in the manifests.
+        screen: Receives messages, results and progress.
+        api_base: Base URL of an OpenAI-compatible server, e.g. https://host/v1 [default: OPENAI_BASE_URL, else http://localhost:4000/v1].
+        api_addr: Host of the server.
+        api_port: Port of the server.
+        api_key: API key. Never stored. Prefer OPENAI_API_KEY, in the environment or in a .env file.
+        api: API of the server: OpenAI's Chat Completions or Responses, or Anthropic's Messages, whose key is ANTHROPIC_API_KEY [default: by the address, else chat].
+        extra_body: JSON file with additional fields of the request body; null omits a parameter that would be sent by default, e.g. {"presence_penalty": null}.
+        extra_headers: JSON file with additional HTTP headers.
+        client: HTTP client. 'openai' is OpenAI's SDK, for proxies and Azure (AZURE_OPENAI_ENDPOINT).
+        stream: Stream answers token by token; also measures the time to the first token.
+        max_tries: Maximum attempts per request. The count restarts after a 429 while the server answers other requests.
+        timeout: Seconds without a byte from the server after which an attempt ends.
+        total_timeout: Maximum seconds of one attempt.
+        batch: Send all requests as a batch. openai: by the server's Batch API, at half the price, within a day; vllm: a file for vLLM's run_batch, which you run; then repeat the command.
+        llm: Name of a served or registered model, or a built-in model that needs no server: offline, or one of the baselines nothing and random.
+        temperature: Sampling temperature, 0 or more.
+        top_p: Nucleus sampling probability, 0 to 1.
+        max_tokens: Maximum tokens of an answer, reasoning included [default: that of the stage or benchmark].
+        structured: Make the server constrain answers to a JSON schema. auto: if the server supports it; true: stop if it does not [default: that of the stage or benchmark].
+        max_cost: Maximum cost of a run in US dollars, over all starts.
+        max_tokens_total: Maximum tokens of prompts and answers of a run.
+        max_requests: Maximum requests of a run, failed ones included.
+        prices: CSV table of prices; takes precedence over the prices of genai-prices.
+        multiworker: Maximum concurrent requests [default: adaptive].
+        margin: Smallest difference that matters, as a share: 0.05 is 5 points.
+        until: Look after each tenth of the goals, and stop when the verdict is sure.
+        trials: Runs of each goal on each side.
+        limit: Compare so many goals, drawn by --seed.
+        baseline: surface.json of an earlier comparison with the same old version, whose runs are taken over, so that only the new version is paid.
+        propose: Model that proposes what became of tools that are gone.
+        seed: Random seed of the order of the goals.
+        dry_run: Show what would be sent and its estimated cost. Sends nothing.
+        server: mcp: command line that starts the server, or its http(s) address.
+        mcp_config: mcp: configuration file with mcpServers.
+        header: mcp: header for an address.
+        workspace: mcp, python: folder to copy for each plan; {workspace} in the command, and /workspace in arguments and results, stand for the copy.
+        fresh: mcp, python: 'plan' starts a new process on a new copy for each plan, without --workspace after each plan that writes; 'worker' one process for many plans, whose copy is restored before each.
+        functions: python: module or file with the functions; needs --allow_tools.
+        pass_env: python: variable of the environment that the functions see.
+        workplace: workbench: folder with the workplace, if that is not the data folder.
+        dependency_type: What a link means. resource: an output type of one tool is an input type of the other; temporal: any order; schema: a result of one tool can fill an argument of the other [default: the one in benchmark.json, else by what the tools declare].
+        use_demos: Number of demonstrations in the prompt.
+        demo_ids: Ids of the labels to show as demonstrations, separated by commas.
+        reformat: Let a model rewrite answers that cannot be parsed as strict JSON.
+        reformat_by: Model for --reformat; self is the model under test.
+        tag: Add demonstrations and reformatting to the name of the prediction folder, as published.
+        log_first_detail: Print the first prompt and its answer.
+        prompt: Built-in prompt. 'example' shows a short worked example instead of placeholders, for small models.
+        prompt_template: File with your own prompt template.
+        ask: What to request of imported tools: a plan; calls: all native calls in one answer; tools: native calls step by step, with results from --executor; react: the same with actions in text. Predictions are in predictions_ASK [default: tools on imported tools, unless there is a folder predictions; else plan].
+        agent_command: Run your own agent instead of a model, e.g. 'python my_agent.py'. --llm names its predictions, in predictions_agents.
+        agent_version: Your name for the state of the agent, e.g. a commit, instead of the content of its files. A run goes on with the same agent only.
+        tools_in_context: Tools that a request shows: all; retrieved:K, the K best by BM25; retrieved:K:NAME, by an installed retriever.
+        max_steps: TaskBench: With --ask: maximum model answers per request. WorkBench: Maximum model answers per task.
+        max_seconds: TaskBench: With --ask: maximum seconds of the model answers to one request; of an agent, of its whole work. WorkBench: Maximum seconds of the model answers of one task, without queueing in this client.
+        executor: With --ask: where calls run.
+        allow_writes: Permit tools that are not marked read-only.
+        allow_tools: TaskBench: Run Python code of the data folder, or that --functions names. WorkBench: Run the tools.py of the data folder, which is Python code.
+        agent: WorkBench: Built-in agent: native (tool calls; default), react (actions in text), react_published (actions parsed as in the published agent). CLASSic: Built-in agent: cot (default), reasoning, tools (one function per workflow), retrieval (default of the offline model), recorded.
+        toolkit: Tools offered to the agent: all, or only those of the task's domains.
+        resample: Maximum retries of a task in which the agent called no tool.
+        resample_temperature: Sampling temperature of these retries.
+        act_without_confirmation: Say in the prompt to act at once, without asking for confirmation.
+        order: Order of the workflows in the prompt [default: table].
+        recorded: File with recorded answers, CSV or JSON, for --agent recorded.
+        none_as: Recorded answer that means no workflow [default: none]; '' is an empty cell.
+
+    Returns:
+        The verdict, which is also in `surface.json` and `surface.md` of `out`.
+
+    Raises:
+        UsageError: A version has no tools, nobody has decided what became of a tool (`mapping.json`), or no
+            goal can be compared.
+        ToolassayError: A model or a server does not work.
     """
 
 def measure_variety(

@@ -48,6 +48,7 @@ _NAMES = {
     "stages.report": "write_report",
     "stages.review": "apply_review export_reviews import_reviews review_summary start_review",
     "stages.split": "split",
+    "stages.surface": "surface",
     "stages.variety": "measure_variety",
     "tools.library": "Tool ToolLibrary",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial, reduce
@@ -62,13 +62,19 @@ class Run:
         trial: where the run is kept.
         settings: model, limits and choices of this start.
         wording: of the prompts, if some were rendered already.
+        beside: ledgers of other runs that share the budget.
 
     Raises:
         UsageError: the table of prices is malformed, or a limit in dollars needs a price that is not known.
     """
 
     def __init__(
-        self, work: Work, trial: Trial, settings: RunSettings, wording: Wording | None = None
+        self,
+        work: Work,
+        trial: Trial,
+        settings: RunSettings,
+        wording: Wording | None = None,
+        beside: Sequence[Path] = (),
     ) -> None:
         self._work = work
         self._trial = trial
@@ -91,7 +97,7 @@ class Run:
             trial.ledger,
             prices=prices_within(names, limits.budget, limits.prices, settings.endpoint),
             budget=limits.budget,
-            beside=trial.other_ledgers,
+            beside=[*trial.other_ledgers, *beside],
             screen=settings.screen,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.console.tables import Table
 from toolassay.console.text_formatting import count_of, some_of
 from toolassay.errors import UsageError, as_called
+from toolassay.executors.execution_options import McpExecution
+from toolassay.executors.workspace import PLACEHOLDER
 from toolassay.exporters.exported_tools import ExportedTools, tool_exporter
 from toolassay.files.data_files import (
     atomic_writer,
@@ -23,6 +26,7 @@ from toolassay.files.data_files import (
     write_nodes,
     write_text,
 )
+from toolassay.files.locks import temporary_folder
 from toolassay.importers import IMPORTER_OPTIONS, importer_named
 from toolassay.importers.data_files import new_folder
 from toolassay.importers.importer import ToolNote
@@ -114,6 +118,29 @@ def import_tools(
     if before is not None and changes and folder.graph_desc.exists():
         screen.say(f"{WARNING}{folder.graph_desc} belongs to the former tools: run {as_called('graph')}")
     return report
+
+
+def import_server(
+    server: str, data_dir: Path, options: McpExecution, *, screen: Screen = DEFAULT
+) -> ImportReport:
+    """Import the tools of an MCP server, which is started on a copy of its workspace.
+
+    Args:
+        server: As the importer "mcp" takes it; it may name the workspace.
+        data_dir: The data folder.
+        options: The workspace, and headers.
+        screen: Receives messages, results and progress.
+
+    Raises:
+        UsageError: It is no MCP server, or the folder has other tools.
+    """
+    with temporary_folder() as temporary:
+        if options.workspace:
+            copy = temporary / "workspace"
+            shutil.copytree(options.workspace, copy)
+            server = server.replace(PLACEHOLDER, str(copy))
+        own = importer_named("mcp").options(header=options.header)
+        return import_tools("mcp", server, data_dir, options=own, screen=screen)
 
 
 def _nodes_of(folder: DataFolder, *, force: bool) -> list[dict[str, Any]] | None:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,15 +18,12 @@ from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.console.tables import Result, Table
 from toolassay.errors import IncompleteError, ToolassayError, UsageError
 from toolassay.evaluation.evaluation import FolderEvaluation
-from toolassay.executors.workspace import PLACEHOLDER
 from toolassay.files.data_files import read_json_lines, safe_name, write_text
-from toolassay.files.locks import temporary_folder
 from toolassay.gates.calibration import Calibration, read_calibrations, standing
 from toolassay.gates.checked_folder import GATES
 from toolassay.gates.gate import read_gates
 from toolassay.gates.gate_pipeline import ExecutionGate
 from toolassay.graph import ToolGraph, tools_agree
-from toolassay.importers import importer_named
 from toolassay.link_proposals.options import LinkOptions, ProposeOptions
 from toolassay.metrics.confidence_interval import Interval, proportion_interval
 from toolassay.models import ModelOptions
@@ -44,7 +40,7 @@ from toolassay.stages.evaluate import evaluate
 from toolassay.stages.generate import generate
 from toolassay.stages.generation_work import recorded_rounds
 from toolassay.stages.graph import build_graph, visualize
-from toolassay.stages.import_tools import import_tools
+from toolassay.stages.import_tools import import_server
 from toolassay.stages.infer import infer
 from toolassay.stages.release import release
 from toolassay.stages.review import publishable_by_people
@@ -421,13 +417,7 @@ def _import(folder: DataFolder, live: LiveSettings, screen: Screen) -> None:
     server = getattr(live.options, "server", "") if live.executor == "mcp" else ""
     if not server:
         raise UsageError("has no tools", file=folder.path, fix="run toolassay import first")
-    with temporary_folder() as temporary:
-        if live.options.workspace:
-            copy = temporary / "workspace"
-            shutil.copytree(live.options.workspace, copy)
-            server = server.replace(PLACEHOLDER, str(copy))
-        options = importer_named("mcp").options(header=live.options.header)
-        import_tools("mcp", server, folder.path, options=options, screen=screen)
+    import_server(server, folder.path, live.options, screen=screen)
 
 
 def _counted(

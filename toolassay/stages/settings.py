@@ -474,6 +474,50 @@ class ComparisonSettings:
 
 
 @dataclass(frozen=True)
+class SurfaceSettings:
+    """How two versions are compared."""
+
+    section = "Comparison"
+
+    margin: Annotated[
+        float,
+        Option(
+            "Smallest difference that matters, as a share: 0.05 is 5 points.",
+            minimum=0,
+            above=True,
+            maximum=1,
+            metavar="SHARE",
+            common=True,
+        ),
+    ] = 0.05
+    until: Annotated[
+        Literal["decided"] | None,
+        Option("Look after each tenth of the goals, and stop when the verdict is sure.", common=True),
+    ] = None
+    trials: Annotated[int, Option("Runs of each goal on each side.", minimum=1, common=True)] = 1
+    limit: Annotated[
+        int | None, Option("Compare so many goals, drawn by --seed.", minimum=1, metavar="N", common=True)
+    ] = None
+    baseline: Annotated[
+        Path | None,
+        Option(
+            "surface.json of an earlier comparison with the same old version, whose runs are taken over, so "
+            "that only the new version is paid.",
+            metavar="FILE",
+            common=True,
+        ),
+    ] = None
+    propose: Annotated[
+        str | None,
+        Option("Model that proposes what became of tools that are gone.", metavar="LLM"),
+    ] = None
+    seed: Annotated[int, Option("Random seed of the order of the goals.")] = 0
+    dry_run: Annotated[
+        bool, Option("Show what would be sent and its estimated cost. Sends nothing.", common=True)
+    ] = False
+
+
+@dataclass(frozen=True)
 class ReportSettings:
     """What a report is about."""
 

@@ -23,6 +23,7 @@ from toolassay.benchmarks.taskbench.evaluation import executed_gold
 from toolassay.benchmarks.taskbench.options import AGENTS
 from toolassay.benchmarks.taskbench.scoring.executed_gold import ExecutedGold
 from toolassay.benchmarks.taskbench.work import recorded_conversation, recorded_items
+from toolassay.benchmarks.work_folder import graph_of
 from toolassay.console.text_formatting import shortened
 from toolassay.episodes.episode import training_messages
 from toolassay.errors import UsageError, made_by
@@ -217,7 +218,7 @@ def _agent(folder: DataFolder, trial: Trial) -> CallItems | None:
     settings = recorded_settings(trial.run_folder) or {}
     if settings.get("ask") not in ("tools", "react", AGENTS):
         return None
-    return recorded_items(settings, folder.graph(settings.get("dependency_type")))
+    return recorded_items(settings, graph_of(folder, settings.get("dependency_type"), say=lambda _: None))
 
 
 def agent_trajectories(folder: DataFolder, predictions: Path, llm: str) -> Iterator[RecordedTrajectory]:

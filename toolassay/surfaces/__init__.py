@@ -1,0 +1,1 @@
+"""Two versions of a set of tools: which tool became which, and what a change did to whom."""
