@@ -26,6 +26,7 @@ from toolassay.stages.execute import Executed
 from toolassay.stages.export import Exported
 from toolassay.stages.import_cases import ImportedCases
 from toolassay.stages.infer import Security
+from toolassay.stages.noise import SetNoise
 from toolassay.stages.pipeline import Piped
 from toolassay.stages.report import AxesReport
 from toolassay.stages.settings import AuditSettings, ChatForm, ComparisonSettings, ExecutionSettings, FaultSettings, GateSettings, LeaderboardSettings, LiveSettings, PageSettings, ReportSettings, ReviewSettings, SampleSettings, SplitSettings, SubgraphSettings, SurfaceSettings, VarietySettings, WritingSettings
@@ -58,7 +59,7 @@ from toolassay.tools.library import Tool as Tool
 from toolassay.tools.library import ToolLibrary as ToolLibrary
 from toolassay.version import __version__ as __version__
 
-__all__ = ["Benchmark", "import_classic", "import_taskbench", "SCREEN", "IncompleteError", "ToolassayError", "UnknownNameError", "UsageError", "ToolGraph", "Edit", "LinkOptions", "ProposeOptions", "ModelOptions", "Sample", "Budget", "Limits", "ModelSettings", "RunChoices", "SILENT", "calibrate", "check", "compare", "evaluate", "verify", "execute", "export", "generate", "sample", "build_graph", "visualize", "infer", "serve", "import_cases", "import_tools", "leaderboard", "pipeline", "format_data", "write_report", "apply_review", "export_reviews", "import_reviews", "review_summary", "start_review", "split", "surface", "measure_variety", "Tool", "ToolLibrary", "report", "__version__"]
+__all__ = ["Benchmark", "import_classic", "import_taskbench", "SCREEN", "IncompleteError", "ToolassayError", "UnknownNameError", "UsageError", "ToolGraph", "Edit", "LinkOptions", "ProposeOptions", "ModelOptions", "Sample", "Budget", "Limits", "ModelSettings", "RunChoices", "SILENT", "calibrate", "check", "compare", "evaluate", "verify", "execute", "export", "generate", "sample", "build_graph", "visualize", "infer", "serve", "import_cases", "import_tools", "leaderboard", "noise", "pipeline", "format_data", "write_report", "apply_review", "export_reviews", "import_reviews", "review_summary", "start_review", "split", "surface", "measure_variety", "Tool", "ToolLibrary", "report", "__version__"]
 
 def calibrate(
     labels: str | Path,
@@ -1246,6 +1247,28 @@ def leaderboard(
 
     Raises:
         UsageError: There are no metrics, or the group, column or domain is unknown.
+    """
+
+def noise(
+    *models: str | Path,
+    data_dir: str | Path,
+    prediction_dir: str | Path = ...,
+    calibration: Sequence[Path | str] = ...,
+    save: str | Path | None = ...,
+    screen: Screen = ...,
+) -> SetNoise:
+    """Say how much of the scores of a set is noise, and what the set can find.
+
+    Args:
+        models: One or more models that were evaluated, as for `compare`.
+        data_dir: Data folder.
+        prediction_dir: Prediction folder whose metrics are read.
+        calibration: Files of `check --calibrate`, which say how far judges agree with labels.
+        save: JSON file for the result.
+        screen: Receives messages and results.
+
+    Raises:
+        UsageError: No model is named, one was not evaluated, or fewer than two items are scored.
     """
 
 def pipeline(

@@ -43,6 +43,7 @@ _NAMES = {
     "stages.import_cases": "import_cases",
     "stages.import_tools": "import_tools",
     "stages.leaderboard": "leaderboard",
+    "stages.noise": "noise",
     "stages.pipeline": "pipeline",
     "stages.release": "format_data",
     "stages.report": "write_report",

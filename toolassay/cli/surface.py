@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +12,7 @@ from toolassay.cli.options import DataDir, served, typed
 from toolassay.cli.screen import SCREEN
 from toolassay.declarations import Option
 from toolassay.runs.settings import Limits, ModelSettings
-from toolassay.stages.settings import SurfaceSettings
+from toolassay.stages.settings import Calibrations, PredictionDir, SurfaceSettings
 
 
 @command("surface")
@@ -56,3 +57,29 @@ def surface_command(
         screen=SCREEN,
     )
     return 0 if compared.verdict is None else compared.verdict.exit_code
+
+
+@command("noise")
+def noise_command(
+    models: Annotated[Sequence[str], Option(positional=True, metavar="MODEL [MODEL …]")],
+    data_dir: DataDir,
+    prediction_dir: PredictionDir = "predictions",
+    calibration: Calibrations = (),
+    save: Annotated[Path | None, Option("Also write the result to this JSON file.")] = None,
+) -> None:
+    """Say how much of a score is noise, and what the set can find.
+
+    Noise between runs and between items, pass^k in both published conventions, the smallest difference
+    between two models that is found, how many items and runs a difference needs, how a ranking holds on fewer
+    items, and how far judges agree. The models were evaluated before.
+    """
+    from toolassay.stages.noise import noise
+
+    noise(
+        *models,
+        data_dir=data_dir,
+        prediction_dir=prediction_dir,
+        calibration=calibration,
+        save=save,
+        screen=SCREEN,
+    )

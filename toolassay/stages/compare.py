@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from toolassay.benchmarks.registry import benchmarks
@@ -50,14 +51,7 @@ def compare(
             "only one group of items can be compared at a time", fix="give one --split and one --n_tools"
         )
 
-    def metrics_of(model: str) -> Path:
-        if data_dir is None:
-            raise UsageError(f"{model} is no file, so it needs a data folder", fix="add --data_dir")
-        home = DataFolder(Path(data_dir)).require().path
-        is_default = str(prediction_dir) == PREDICTIONS
-        return metrics_folder(home, (is_default and default_predictions(home, model)) or prediction_dir)
-
-    files = scored_models([str(model) for model in models], metrics_of)
+    files = scored_models([str(model) for model in models], metrics_by_name(data_dir, prediction_dir))
     result = compare_models(
         files,
         group=groups[0],
@@ -73,3 +67,16 @@ def compare(
     if save is not None:
         write_json(Path(save), result.to_json())
     return result
+
+
+def metrics_by_name(data_dir: str | Path | None, prediction_dir: str | Path) -> Callable[[str], Path]:
+    """A function that returns the metrics folder of a model; it refuses a name without a data folder."""
+
+    def metrics_of(model: str) -> Path:
+        if data_dir is None:
+            raise UsageError(f"{model} is no file, so it needs a data folder", fix="add --data_dir")
+        home = DataFolder(Path(data_dir)).require().path
+        is_default = str(prediction_dir) == PREDICTIONS
+        return metrics_folder(home, (is_default and default_predictions(home, model)) or prediction_dir)
+
+    return metrics_of

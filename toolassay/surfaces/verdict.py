@@ -137,7 +137,7 @@ class SurfaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
             moved = [row for row in rows if row.difference]
             if moved:
                 cells = [_cells(row) for row in moved[:_MOST_ROWS]]
-                table = Table(("", "before", "after", "difference, points", "text"), cells, "lnnnl")
+                table = Table(("", "before", "after", "difference, points", "text"), cells, "nrrrl")
                 more = f"\n\n{len(moved) - _MOST_ROWS} more in surface.json." * (len(moved) > _MOST_ROWS)
                 parts += [f"### {title}", f"{table.markdown()}{more}"]
         order = [name for row in self.tools for name in row.what]
@@ -146,10 +146,10 @@ class SurfaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
         )
         if changed:
             cells = [(one.tool, _text(one.before), _text(one.after)) for one in changed[:_MOST_ROWS]]
-            parts += ["### Changed texts", Table(("tool", "before", "after"), cells, "lll").markdown()]
+            parts += ["### Changed texts", Table(("tool", "before", "after"), cells, "nnn").markdown()]
         if self.lost:
             cells = [(lost.id, shortened(lost.reason, _LONGEST_TEXT)) for lost in self.lost[:_MOST_ROWS]]
-            parts += [f"### {len(self.lost)} not compared", Table(("goal", "why"), cells, "ll").markdown()]
+            parts += [f"### {len(self.lost)} not compared", Table(("goal", "why"), cells, "nn").markdown()]
         return "\n\n".join([*parts, f"`{self.signature}`"]) + "\n"
 
     def _facts(self) -> Iterator[str]:
