@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.support.builders import AGENT_KIT, ROOM_TOOLS, agents_folder
 from tests.support.running import shell
+from tests.support.workflows import carried_out, workflow_of
 from toolassay import evaluate, infer
 from toolassay.episodes.own_agent import AgentSession
 
@@ -23,10 +20,7 @@ AGENT = f'{AGENT_KIT}\ncall("create_room", title="Blue")\n'
 
 @pytest.fixture(scope="module")
 def workflow(root: Path) -> dict[str, Any]:
-    page = (root / "docs/report.md").read_text(encoding="utf-8")
-    (text,) = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    found: dict[str, Any] = yaml.safe_load(text)
-    return found
+    return workflow_of(root / "docs/report.md")
 
 
 @pytest.fixture(scope="module")
@@ -53,41 +47,6 @@ def checked_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def repository(checked_out: Path, tmp_path: Path) -> Path:
     """A checkout of a job."""
     return Path(shutil.copytree(checked_out, tmp_path / "repository"))
-
-
-def carried_out(
-    workflow: dict[str, Any], repository: Path, root: Path, only: slice = slice(None)
-) -> list[int]:
-    """The exit code of each command of the job until one fails, on a runner where pip has installed all.
-
-    `only` leaves out commands.
-    """
-    programs = repository.parent / "programs"
-    programs.mkdir(exist_ok=True)
-    for name, line in (
-        ("pip", 'case "$*" in *"toolassay[mcp] @ git+https://host/toolassay"*) ;; *) exit 9 ;; esac'),
-        ("python", f'exec {sys.executable} "$@"'),
-        ("toolassay", f'exec {sys.executable} -m toolassay "$@"'),
-    ):
-        (programs / name).write_text(f"#!/bin/bash\n{line}\n")
-        (programs / name).chmod(0o755)
-    (job,) = workflow["jobs"].values()
-    values = {"vars.TOOLASSAY": "git+https://host/toolassay", "vars.OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
-    values["secrets.OPENAI_API_KEY"] = "sk-a-key-of-a-job"
-
-    def filled(text: str) -> str:
-        return re.sub(r"\$\{\{ (\S+) \}\}", lambda found: values[found[1]], text)
-
-    environment = {**os.environ, **{name: filled(text) for name, text in job["env"].items()}}
-    environment["PATH"] = f"{programs}{os.pathsep}{environment['PATH']}"
-    environment |= {"PYTHONPATH": str(root), "GITHUB_STEP_SUMMARY": str(repository / "summary.md")}
-    codes: list[int] = []
-    for text in [step["run"] for step in job["steps"] if "run" in step][only]:
-        command = ["bash", "-e", "-o", "pipefail", "-c", filled(text)]
-        codes.append(subprocess.run(command, cwd=repository, env=environment, check=False).returncode)
-        if codes[-1]:
-            break
-    return codes
 
 
 def test_an_agent_that_is_as_good_as_before_passes(

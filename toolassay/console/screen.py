@@ -96,6 +96,16 @@ class Screen:
             return "SILENT"
         return "DEFAULT" if self == DEFAULT else "Screen(…)"
 
+    @property
+    def quieter(self) -> Screen:
+        """A screen that shows only warnings and progress, for a step of something larger."""
+
+        def warn(text: str) -> None:
+            if text.startswith(WARNING):
+                self.say(text)
+
+        return Screen(warn, progress=self.progress)
+
     def missing(self, missing: int, total: int, noun: str) -> None:
         """Warn of items without a prediction, which count as wrong."""
         if missing:

@@ -49,7 +49,7 @@ _EXACT = "exact_match"
 
 def act(side: Side, sides: Sequence[Side], ids: Sequence[Any], number: int, run: RunSettings) -> Inference:
     """Ask the model or agent about goals on a side, in one trial; what is answered is not asked again."""
-    screen = run.screen if run.choices.dry_run else replace(run.screen, show=SILENT.show, table=SILENT.table)
+    screen = run.screen if run.choices.dry_run else run.screen.quieter
     run = replace(run, choices=replace(run.choices, ids=ids, trials=number + 1), screen=screen)
     benchmark = benchmark_of(side.folder)
     own = benchmark.settled(side.folder, run, side.own)

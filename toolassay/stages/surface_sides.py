@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from toolassay.console.screen import SILENT, WARNING, Screen
+from toolassay.console.screen import WARNING, Screen
 from toolassay.errors import UsageError
 from toolassay.executors.execution_options import McpExecution
 from toolassay.executors.fact_sources import FACTS, FactSource, results_of
@@ -77,7 +77,6 @@ def import_tools_of(side: Side, goals: DataFolder, screen: Screen) -> None:
     Raises:
         UsageError: It has others, which an earlier start compared.
     """
-    quiet = replace(screen, show=SILENT.show, table=SILENT.table)
     try:
         if Path(side.source).is_dir():
             tools = read_json(DataFolder(Path(side.source)).require().tool_desc)
@@ -88,7 +87,7 @@ def import_tools_of(side: Side, goals: DataFolder, screen: Screen) -> None:
             write_json(file, tools)
         else:
             options = side.own.executor_options or McpExecution()
-            import_server(side.source, side.folder.path, options, screen=quiet)
+            import_server(side.source, side.folder.path, options, screen=screen.quieter)
     except UsageError as error:
         if "has other tools" in error.reason:
             raise UsageError(
@@ -153,7 +152,7 @@ def comparable_goals(
     for name, reason in list(lost.items())[:3]:
         run.screen.say(f"{WARNING}not compared: {name}: {reason}")
     if not order:
-        raise UsageError("no goal can be fulfilled on both versions", file=goals.data, fix="see surface.json")
+        raise UsageError("no goal can be fulfilled on both versions", file=goals.data, fix="read why above")
     return order
 
 
@@ -185,8 +184,8 @@ def _gold(
     if side.is_server and planned:
         options = side.own.executor_options
         allowed = ExecutionSettings(allow_writes=side.own.allow_writes)
-        quiet = replace(run.screen, show=SILENT.show, table=SILENT.table)
-        execute(side.folder.path, executor="mcp", options=options, settings=allowed, screen=quiet)
+        screen = run.screen.quieter
+        execute(side.folder.path, executor="mcp", options=options, settings=allowed, screen=screen)
         executions = {execution.id: execution for execution in read_executions(side.folder.path / EXECUTIONS)}
     for name, label in planned.items():
         reason = ""

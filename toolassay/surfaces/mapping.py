@@ -157,14 +157,20 @@ def changed_tools(before: ToolLibrary, after: ToolLibrary, mapping: ToolMapping)
     old_tools, new_tools = ({tool.id: tool for tool in library} for library in (before, after))
     for name in dict.fromkeys((*before.ids, *after.ids)):
         versions = old_tools.get(name), new_tools.get(name)
-        if name not in names and len({tool and text_of(tool) for tool in versions}) > 1:
+        shown = [tool and (tool.description, tool.input_schema) for tool in versions]
+        if name not in names and shown[0] != shown[1]:
             pairs[name] = versions
     return pairs
 
 
 def text_of(tool: Tool) -> str:
-    """What a model sees of a tool: name, description, arguments with their descriptions."""
-    return f"{tool.id}: {tool.description}\n{unescaped_json(tool.input_schema or {})}"
+    """The description of a tool, and its arguments with theirs, on one line."""
+    arguments = "; ".join(
+        f"{argument.name}{'' if argument.required else '?'}: "
+        f"{argument.schema.get('description') or argument.schema.get('type', 'any')}"
+        for argument in _arguments(tool)
+    )
+    return f"{' '.join(tool.description.split())}{f' [{arguments}]' if arguments else ''}"
 
 
 def proposed(before: ToolLibrary, after: ToolLibrary) -> ToolMapping:
