@@ -18,12 +18,10 @@ def test_the_two_variances_are_found_again() -> None:
     found = Noise.of(drawn(rates, 4, 1))
     assert found.within == pytest.approx(0.16, abs=0.01)
     assert found.between == pytest.approx(0.09, abs=0.01)
-    assert found.share_of_runs == pytest.approx(0.04 / 0.13, abs=0.03)
+    assert found.of_runs == pytest.approx(0.04 / 0.13, abs=0.03)
     assert found.standard_error == pytest.approx((0.13 / 4000) ** 0.5, rel=0.03)
     once = Noise.of(drawn(rates, 1, 1))
-    assert (
-        once.within is None and once.share_of_runs is None and once.between == pytest.approx(0.25, abs=0.01)
-    )
+    assert once.within is None and once.of_runs is None and once.between == pytest.approx(0.25, abs=0.01)
 
 
 def test_the_smallest_difference_is_found_four_times_in_five() -> None:

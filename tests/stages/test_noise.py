@@ -52,8 +52,8 @@ def test_pass_k_in_both_conventions_and_the_share_of_runs(folder: Path) -> None:
     assert by_name["steady", 3] == pytest.approx([0.75, 0.75**3])
     assert by_name["wavering", 2] == pytest.approx([20 / 3 / 40, 0.25])
     assert by_name["wavering", 3] == pytest.approx([0, 0.125])
-    assert found.models["steady"].share_of_runs == 0
-    assert found.models["wavering"].share_of_runs == 1, "the items do not differ more than their runs do"
+    assert found.models["steady"].of_runs == 0
+    assert found.models["wavering"].of_runs == 1, "the items do not differ more than their runs do"
     (pair,) = found.pairs
     assert pair.difference == pytest.approx(-0.25) and pair.smallest > 0
     written = read_json(folder / "noise.json")

@@ -63,13 +63,12 @@ def test_renamed_merged_and_split_tools_are_proposed() -> None:
 
 def test_undecided_and_malformed_files_are_refused_in_one_line(tmp_path: Path) -> None:
     file = tmp_path / "mapping.json"
-    assert ToolMapping.read(file) is None
     proposed(ToolLibrary([OPEN, SHUT]), ToolLibrary([SET])).write(file)
     with pytest.raises(UsageError, match="nobody has decided about 'open_door', 'shut_door'"):
         ToolMapping.read(file)
     file.write_text(file.read_text().replace('"confirmed": null', '"confirmed": true'))
     mapping = ToolMapping.read(file)
-    assert mapping is not None and mapping.names == {"set_door": "shut_door"}
+    assert mapping.names == {"set_door": "shut_door"}
     file.write_text('{"tools": [{"from": "a", "too": "b"}]}')
     with pytest.raises(UsageError, match="too"):
         ToolMapping.read(file)

@@ -57,7 +57,7 @@ EVERYWHERE = (
 )
 
 RESUME = "interrupted; the same command continues the run"
-_CONTINUED = ("generate", "release", "check", "execute", "infer", "pipeline")
+_CONTINUED = ("generate", "release", "check", "execute", "infer", "pipeline", "surface")
 
 
 class _Stages(click.Group):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist, fmean, variance
-from typing import NamedTuple
 
 import msgspec
 
@@ -31,6 +30,8 @@ class Noise(msgspec.Struct, frozen=True):
         score: Mean over items of the means over their runs.
         between: Variance of the items' own rates.
         within: Variance of a run of an item; None if no item has several runs.
+        standard_error: Of the score.
+        of_runs: The share of its square that further runs of the same items remove; None if unknown.
     """
 
     items: int
@@ -38,6 +39,8 @@ class Noise(msgspec.Struct, frozen=True):
     score: float
     between: float
     within: float | None
+    standard_error: float
+    of_runs: float | None
 
     @classmethod
     def of(cls, scores: Scores) -> Noise:
@@ -52,21 +55,16 @@ class Noise(msgspec.Struct, frozen=True):
         degrees = sum(len(runs) - 1 for runs in repeated)
         within = sum(variance(runs) * (len(runs) - 1) for runs in repeated) / degrees if degrees else None
         chance = (within or 0.0) * fmean(1 / len(runs) for runs in scores)
-        between = max(0.0, variance(means) - chance)
-        return cls(len(scores), fmean(map(len, scores)), fmean(means), between, within)
-
-    @property
-    def standard_error(self) -> float:
-        """Of the score."""
-        return math.sqrt((self.between + (self.within or 0.0) / self.runs) / self.items)
-
-    @property
-    def share_of_runs(self) -> float | None:
-        """The share of the score's variance that further runs of the same items remove."""
-        if self.within is None:
-            return None
-        chance = self.within / self.runs
-        return chance / (self.between + chance) if self.between + chance else 0.0
+        observed = variance(means)
+        return cls(
+            len(scores),
+            fmean(map(len, scores)),
+            fmean(means),
+            max(0.0, observed - chance),
+            within,
+            math.sqrt(observed / len(scores)),
+            None if within is None else min(1.0, chance / observed) if observed else 0.0,
+        )
 
 
 class PairNoise(msgspec.Struct, frozen=True):
@@ -111,7 +109,7 @@ def items_needed(difference: float, spread: float, within: float, runs: int) -> 
     return math.ceil(_ERRORS**2 * (spread + 2 * within / runs) / difference**2)
 
 
-class Ranking(NamedTuple):
+class Ranking(msgspec.Struct, frozen=True):
     """How a ranking holds on so many of the items: the share of draws with the same leader, and of pairs
     that are ordered alike.
     """

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
-from xml.etree import ElementTree
 
 from toolassay.console.tables import (
     UNKNOWN,
@@ -16,11 +15,11 @@ from toolassay.console.tables import (
     markdown_escaped,
     percent,
     percent_interval,
-    printable,
 )
 from toolassay.console.text_formatting import count_of, joined, two_digits
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.metrics.significance import LEVEL
+from toolassay.reports.junit import junit_file
 from toolassay.reports.requirements import Check, Status, outcome_of
 from toolassay.reports.scoreboard import ModelReport, Place, p_value, points, scoreboard_table, share_cell
 from toolassay.runs.outcomes import marked
@@ -486,23 +485,7 @@ def junit(decision: Decision) -> str:
             for regression in compared
         ]
         suites.append((f"against {compared[0].baseline}", lines))
-    root = ElementTree.Element("testsuites", name="toolassay report")
-    for name, cases in suites:
-        if cases:
-            statuses = [status for _, status, _ in cases]
-            skipped = sum(status not in ("pass", "fail") for status in statuses)
-            counts = {"tests": len(cases), "failures": statuses.count("fail"), "skipped": skipped}
-            facts = {"name": printable(name), **{key: str(count) for key, count in counts.items()}}
-            suite = ElementTree.SubElement(root, "testsuite", facts)
-            for rule, status, text in cases:
-                case = ElementTree.SubElement(
-                    suite, "testcase", classname=printable(name), name=printable(rule)
-                )
-                if status != "pass":
-                    result = "failure" if status == "fail" else "skipped"
-                    ElementTree.SubElement(case, result, message=printable(text))
-    ElementTree.indent(root)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
+    return junit_file("toolassay report", suites)
 
 
 def summary(decision: Decision) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import msgspec
 
@@ -72,7 +71,7 @@ class SetNoise(Result):
         """The result as tables."""
         rows: list[Sequence[str]] = [
             (name, f"{noise.items:,}", number(noise.runs, 1), percent(noise.score),
-             percent(noise.standard_error), percent(noise.share_of_runs, 0))
+             percent(noise.standard_error), percent(noise.of_runs, 0))
             for name, noise in self.models.items()
         ]  # fmt: skip
         yield Table(("model", "items", "runs", self.score, "standard error", "of it from runs"), rows, "n")
@@ -95,7 +94,9 @@ class SetNoise(Result):
             yield Table(("items", "same leader", "pairs in the same order"), rows, "r")
 
     def _needed(self) -> Table:
-        within = fmean(_within(noise) for noise in self.models.values())
+        # With one run of each item, that of a coin: the most that it can be.
+        known = [(noise.within, noise.score) for noise in self.models.values()]
+        within = fmean(score * (1 - score) if found is None else found for found, score in known)
         spread = max((pair.spread for pair in self.pairs), default=0.0)
         rows = [
             (
@@ -106,11 +107,6 @@ class SetNoise(Result):
         ]
         heads = [f"items, {runs} run{'s' * (runs > 1)} each" for runs in _RUNS]
         return Table(("difference", *heads), rows, "r")
-
-
-def _within(noise: Noise) -> float:
-    """The variance of a run; with one run of each item that of a coin, the most that it can be."""
-    return noise.score * (1 - noise.score) if noise.within is None else noise.within
 
 
 def noise(
@@ -164,7 +160,7 @@ def noise(
     for line in result.judges:
         screen.show(line)
     if save is not None:
-        write_json(Path(save), _to_json(result))
+        write_json(Path(save), msgspec.to_builtins(result))
     return result
 
 
@@ -175,19 +171,6 @@ def _runs(items: Mapping[str, ScoredItem], score: str) -> dict[str, list[float]]
         for key, item in items.items()
     }
     return {key: values for key, values in runs.items() if values}
-
-
-def _to_json(result: SetNoise) -> dict[str, Any]:
-    models = {name: msgspec.to_builtins(one) for name, one in result.models.items()}
-    errors = {name: one.standard_error for name, one in result.models.items()}
-    return {
-        "score": result.score,
-        "models": {name: {**one, "standard_error": errors[name]} for name, one in models.items()},
-        "pairs": msgspec.to_builtins(result.pairs),
-        "pass_k": msgspec.to_builtins(result.pass_k),
-        "rankings": [one._asdict() for one in result.rankings],
-        "judges": list(result.judges),
-    }
 
 
 def _pass_k(model: str, scored: Sequence[Sequence[float]]) -> Iterator[PassK]:

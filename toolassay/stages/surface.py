@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from toolassay.benchmarks.registry import RUN_OPTIONS, benchmark_of
+from toolassay.benchmarks.registry import RUN_OPTIONS, benchmark_of, has_plans
 from toolassay.console.screen import DEFAULT, Screen
 from toolassay.console.tables import Result
 from toolassay.errors import UsageError
@@ -85,6 +85,9 @@ def surface(
     """
     model.require_name()
     folder = DataFolder(Path(data_dir)).require()
+    if not has_plans(folder):
+        title = benchmark_of(folder).about.title
+        raise UsageError(f"{title} has tools of its own", file=folder.path, fix="use a folder of your tools")
     place = Path(out) if out is not None else folder.path / "surface"
     own = benchmark_of(folder).options.run() if own is None else own
     if own.executor not in ("mcp", "simulate"):

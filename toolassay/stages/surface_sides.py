@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -15,12 +16,8 @@ from toolassay.errors import UsageError
 from toolassay.executors.execution_options import McpExecution
 from toolassay.executors.fact_sources import FACTS, FactSource, results_of
 from toolassay.executors.plan_run import Unresolvable
-from toolassay.files.data_files import (
-    read_json,
-    sha256_of,
-    write_json,
-    write_json_lines,
-)
+from toolassay.files.data_files import read_json, write_json, write_json_lines, write_text
+from toolassay.files.locks import temporary_folder
 from toolassay.plans.call_plan import Unfit, call_plan_of
 from toolassay.plans.execution_record import FILE as EXECUTIONS
 from toolassay.plans.execution_record import Execution, read_executions
@@ -77,25 +74,22 @@ def import_tools_of(side: Side, goals: DataFolder, screen: Screen) -> None:
     Raises:
         UsageError: It has others, which an earlier start compared.
     """
-    try:
-        if Path(side.source).is_dir():
-            tools = read_json(DataFolder(Path(side.source)).require().tool_desc)
-            file = side.folder.tool_desc
-            if file.exists() and read_json(file) != tools:
-                raise UsageError("has other tools", file=file)
-            side.folder.path.mkdir(parents=True, exist_ok=True)
-            write_json(file, tools)
-        else:
+    file = side.folder.tool_desc
+    with temporary_folder() as temporary:
+        given = Path(side.source)
+        if not given.is_dir():
+            given = temporary / "tools"
             options = side.own.executor_options or McpExecution()
-            import_server(side.source, side.folder.path, options, screen=screen.quieter)
-    except UsageError as error:
-        if "has other tools" in error.reason:
-            raise UsageError(
-                f"the tools of {side.source} are not those that this comparison began with",
-                file=side.folder.tool_desc,
-                fix="give another --out",
-            ) from None
-        raise
+            import_server(side.source, given, options, screen=screen.quieter)
+        tools = read_json(DataFolder(given).require().tool_desc)
+    if file.exists() and read_json(file) != tools:
+        raise UsageError(
+            f"the tools of {side.source} are not those that this comparison began with",
+            file=file,
+            fix="give another --out",
+        )
+    side.folder.path.mkdir(parents=True, exist_ok=True)
+    write_json(file, tools)
     kind = goals.benchmark.dependency_type or "schema"
     side.folder.update_benchmark(dependency_type=kind, **date_setting(goals.benchmark.today))
 
@@ -109,16 +103,15 @@ def tool_mapping(
         UsageError: Nobody has decided yet.
     """
     file = place / MAPPING
-    if (mapping := ToolMapping.read(file)) is None:
+    if not file.exists():
         mapping = proposed(before, after)
-        if mapping.tools and settings.propose is not None and not settings.dry_run:
+        if settings.dry_run:
+            return ToolMapping([msgspec.structs.replace(tool, confirmed=True) for tool in mapping.tools])
+        if mapping.tools and settings.propose is not None:
             asked = replace(run, model=replace(run.model, llm=settings.propose))
             mapping = proposed_by_model(before, after, place, asked) or mapping
         mapping.write(file)
-        if settings.dry_run:
-            return ToolMapping([msgspec.structs.replace(tool, confirmed=True) for tool in mapping.tools])
-        mapping = ToolMapping.read(file) or mapping
-    return mapping
+    return ToolMapping.read(file)
 
 
 def comparable_goals(
@@ -133,7 +126,7 @@ def comparable_goals(
     before, after = sides
     labels = {label["id"]: label for _, label in LastLabels(goals.data)}
     dry = run.choices.dry_run
-    _write_goals(before, labels.values())
+    _write_goals(before, list(labels.values()))
     ran = {} if dry else _gold(before, labels, lost, run)
     if before.is_server:
         labels = {name: _told(label, ran.get(name), lost) for name, label in labels.items()}
@@ -144,7 +137,7 @@ def comparable_goals(
             translated[name] = mapping.translated(label, library)
         except LookupError as error:
             lost.setdefault(name, str(error.args[0]))
-    _write_goals(after, translated.values())
+    _write_goals(after, list(translated.values()))
     if not dry:
         _gold(after, translated, lost, run)
     order = [name for name in labels if name not in lost]
@@ -156,21 +149,13 @@ def comparable_goals(
     return order
 
 
-def _write_goals(side: Side, labels: Any) -> None:
+def _write_goals(side: Side, labels: Sequence[Mapping[str, Any]]) -> None:
     """Write the goals of a side, unless it has them."""
-    new = side.folder.path / ".data.new"
-    write_json_lines(new, labels)
-    if side.folder.data.exists() and sha256_of(side.folder.data) == sha256_of(new):
-        new.unlink()
-        return
-    new.replace(side.folder.data)
-    write_json_lines(
-        side.folder.user_requests,
-        (
-            {"id": label["id"], "user_request": label["user_request"]}
-            for _, label in LastLabels(side.folder.data)
-        ),
-    )
+    text = "".join(f"{json.dumps(label, ensure_ascii=False)}\n" for label in labels)
+    if not side.folder.data.exists() or side.folder.data.read_text(encoding="utf-8") != text:
+        write_text(side.folder.data, text)
+        requests = ({key: label[key] for key in ("id", "user_request")} for label in labels)
+        write_json_lines(side.folder.user_requests, requests)
 
 
 def _gold(

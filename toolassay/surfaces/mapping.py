@@ -62,14 +62,12 @@ class ToolMapping(msgspec.Struct, forbid_unknown_fields=True):
     tools: list[MappedTool]
 
     @classmethod
-    def read(cls, file: Path) -> ToolMapping | None:
-        """The mapping in a file; None without the file.
+    def read(cls, file: Path) -> ToolMapping:
+        """The mapping in a file.
 
         Raises:
             UsageError: It is malformed, or an entry is neither confirmed nor rejected.
         """
-        if not file.exists():
-            return None
         mapping = record_of(read_json(file), cls, file=file, fix=_FIX)
         open_entries = [tool.before for tool in mapping.tools if tool.confirmed is None]
         if open_entries:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from xml.etree import ElementTree
 
 import msgspec
 
 from toolassay.console.tables import Table, markdown_escaped, percent, printable
 from toolassay.console.text_formatting import count_of, shortened
 from toolassay.metrics.sequential import Decision
+from toolassay.reports.junit import junit_file
 from toolassay.surfaces.blame import Blamed
 
 EXIT_CODES: Mapping[Decision, int] = {"better": 0, "no_difference": 0, "no_decision": 3, "worse": 4}
@@ -165,16 +165,8 @@ class SurfaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def junit(self) -> str:
         """The verdict as a JUnit file with one case; no decision is a skipped one."""
-        skipped, failed = self.verdict == "no_decision", self.verdict == "worse"
-        counts = {"tests": "1", "failures": str(int(failed)), "skipped": str(int(skipped))}
-        root = ElementTree.Element("testsuites", name="toolassay surface")
-        suite = ElementTree.SubElement(root, "testsuite", {"name": "surface", **counts})
-        case = ElementTree.SubElement(suite, "testcase", classname="surface", name="new version")
-        if skipped or failed:
-            kind = "failure" if failed else "skipped"
-            ElementTree.SubElement(case, kind, message=printable(self.sentence))
-        ElementTree.indent(root)
-        return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
+        status = {0: "pass", 4: "fail"}.get(self.exit_code, "undecided")
+        return junit_file("toolassay surface", [("surface", [("new version", status, self.sentence)])])
 
 
 def _points(share: float) -> str:
