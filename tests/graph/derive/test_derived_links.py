@@ -331,3 +331,48 @@ def test_a_link_that_is_too_weak_is_explained_as_none() -> None:
     assert (
         Derivation(library_of(title, by_name)).explain(title["id"], by_name["id"])[0].startswith("no field")
     )
+
+
+def named(name: str, tool: dict[str, Any]) -> dict[str, Any]:
+    """An operation with a name of its own."""
+    return {**tool, "source": {**tool["source"], "name": name}}
+
+
+def test_short_parts_of_paths_formats_and_ages_of_collections() -> None:
+    topic = named("getTopic", operation("GET /t/{id}.json", record("title")))
+    lock = named("lockPost", operation("PUT /posts/{id}/locked.json", record("ok")))
+    member = named("getMember", operation("GET /u/{username}.json", record("bio")))
+    posts = record(id=NUMBER, topic_id=NUMBER, username=TEXT, post_number=NUMBER)
+    recent = named("listRecent", operation("GET /posts.json", record(latest_posts=many(posts))))
+    links = links_of(topic, lock, member, recent)
+    assert {pair: pairs_of(link) for pair, link in links.items()} == {
+        (recent["id"], topic["id"]): [("latest_posts[].topic_id", "id")],
+        (recent["id"], lock["id"]): [("latest_posts[].id", "id")],
+        (recent["id"], member["id"]): [("latest_posts[].username", "username")],
+    }
+
+
+def test_a_word_that_is_no_short_form_names_nothing() -> None:
+    other = named("getWeather", operation("GET /t/{id}", record("title")))
+    topics = named("listTopics", operation("GET /topics", record(topics=many(record(id=NUMBER)))))
+    assert not links_of(other, topics)
+
+
+def test_paths_that_end_in_an_action_are_read_by_it() -> None:
+    listed, shown, changed, made, note = (
+        operation(f"POST /{path}", gives, needs=needs)
+        for path, gives, needs in (
+            ("documents.list", record(data=many(record("id", "title"))), None),
+            ("documents.info", record(data=record("id", "title")), {"id": TEXT}),
+            ("documents.update", record(data=record("id")), {"id": TEXT, "title": TEXT}),
+            ("documents.create", record(data=record("id")), {"title": TEXT}),
+            ("comments.create", record(data=record("id")), {"documentId": TEXT, "text": TEXT}),
+        )
+    )
+    links = links_of(listed, shown, changed, made, note)
+    for source in (listed, made):
+        path = "data[].id" if source is listed else "data.id"
+        assert pairs_of(links[source["id"], shown["id"]]) == [(path, "id")]
+        assert pairs_of(links[source["id"], changed["id"]]) == [(path, "id")]
+        assert pairs_of(links[source["id"], note["id"]]) == [(path, "documentId")]
+    assert not any(target == made["id"] for _, target in links), "what is created takes no id"

@@ -46,6 +46,8 @@ def words_of(name: str) -> Words:
 
 IDENTITIES = word_list("identities")
 """Words for a value that identifies a thing and has no other meaning."""
+OF_USERS = frozenset({"login", "username"})
+"""Attributes of a user, also where they are in something else: the `username` of a post."""
 _ATTRIBUTES = IDENTITIES | word_list("attributes")
 
 
@@ -122,7 +124,14 @@ def thing_of(name: str) -> Words:
     (('movie',), (), ('pod',))
     """
     thing_words = words_of(name.rpartition(".")[2] or name)
-    return tuple(word for word in thing_words if word not in word_list("empty names") and not word.isdigit())
+    empty = word_list("empty names")
+    kept = [word for word in thing_words if word not in empty and not word.isdigit()]
+    # "posts" are posts, the "post" of "PostUser" is a method.
+    if thing_words[-1:] == ("post",):
+        kept.append("post")
+    while len(kept) > 1 and kept[0] in word_list("ages"):
+        del kept[0]
+    return tuple(kept)
 
 
 def is_transparent(name: str) -> bool:
@@ -296,8 +305,35 @@ def route_of(tool: Tool) -> Route | None:
     method = tool.source.get("method")
     if not isinstance(path, str) or not path.startswith("/"):
         return None
-    parts = [part for part in re.split(r"[/:]", path.partition("?")[0]) if part]
+    nouns = [word for word in name_words(tool) if word not in tool_verbs()]
+    parts = [_spelled_out(part, nouns) for part in re.split(r"[/:]", path.partition("?")[0]) if part]
+    thing, _, action = parts[-1].rpartition(".") if parts else ("", "", "")
+    if thing and action[:1].isalpha() and "{" not in parts[-1]:
+        return Route(_method_of(action), (*parts[:-1], *thing.split(".")))
     return Route(str(method or "").upper(), tuple(parts))
+
+
+_METHODS = {"find": "GET", "make": "POST", "remove": "DELETE"}
+
+
+def _method_of(action: str) -> str:
+    """What would be the method if "/users.list" were written as "GET /users"; PATCH for other actions."""
+    word = words(action)[0]
+    return "GET" if word in word_list("looking") else _METHODS.get(tool_verbs().get(word, ""), "PATCH")
+
+
+# A format at the end of a path: "/topics/{id}.json".
+_FORMAT = re.compile(r"(?<=.)\.(?:json|xml|html|csv|ya?ml)$", re.IGNORECASE)
+SHORT = 2
+"""Most letters of a part of a path that stands for a word: "/t/{id}"."""
+
+
+def _spelled_out(part: str, nouns: Sequence[str]) -> str:
+    """A part of a path without a format, a short one as the noun of the tool's name that it begins."""
+    part = _FORMAT.sub("", part)
+    if len(part) > SHORT or not part.isalpha():
+        return part
+    return next((noun for noun in nouns if noun.startswith(part.casefold())), part)
 
 
 @cache

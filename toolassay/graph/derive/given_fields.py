@@ -11,6 +11,8 @@ from toolassay.graph.derive.fields import (
     BY_CONTAINER,
     BY_PATH,
     IDENTIFYING,
+    OF_USERS,
+    SHORT,
     Given,
     Meaning,
     Owner,
@@ -346,7 +348,8 @@ class _Result:
             # Whatever the schema is called, `bike_id` in the result of `list_bikes` is that of a bike.
             own = own and any(thing == owner.thing for owner in location.owners if owner.certainty >= 0.8)
         elif attribute or listed:
-            owners_by_attribute[attribute] = location.owners
+            users = owners_of(("user",), 0.8, 0.8, f"`{name}` is of a user") if attribute in OF_USERS else ()
+            owners_by_attribute[attribute] = (*location.owners, *users)
         if described and (described.attribute or not thing):
             key = described.attribute or attribute
             owners_by_attribute[key] = owners_by_attribute.get(key, ()) + owners_of(
@@ -514,6 +517,8 @@ def _taken(
             described is not None and described.attribute == attribute and described.thing and not before
         )
         thing = described.thing if described and is_named else _thing_around(path, tool, route, before)
+        if attribute in OF_USERS and len("".join(thing)) <= SHORT:
+            thing = ("user",)  # "/u/{username}"
     elif thing and not attribute and described is not None and same_thing(described.thing, thing):
         attribute = described.attribute
     values = declared.get("enum")
