@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from toolassay.metrics.sequential import Difference, critical_values, goals_needed, score_interval
+from toolassay.metrics.sequential import MeanDifference, critical_values, goals_needed, score_interval
 
 TENTHS = tuple((number + 1) / 10 for number in range(10))
 DIFFERENCES = some.lists(some.sampled_from([-1.0, -0.5, 0.0, 1 / 3, 1.0]), min_size=1, max_size=60)
@@ -64,4 +64,4 @@ def test_what_is_needed_decides() -> None:
     assert score_interval(enough, 2.1).decided(0.05) == "better"
     assert score_interval(enough[: len(differences) + needed // 2], 2.1).decided(0.05) == "no_decision"
     assert goals_needed([0.05] * 20, 2.1, 0.05) is not None
-    assert Difference(0.03, 0.01, 0.04).decided(0.05) == "no_difference", "surely below the margin"
+    assert MeanDifference(0.03, 0.01, 0.04).decided(0.05) == "no_difference", "surely below the margin"

@@ -24,7 +24,7 @@ _MOST = 1_000_000  # goals; nobody collects more to decide
 Decision = Literal["better", "worse", "no_difference", "no_decision"]
 
 
-class Difference(NamedTuple):
+class MeanDifference(NamedTuple):
     """A mean difference with the bounds of its interval, from -1 to 1."""
 
     value: float
@@ -34,7 +34,7 @@ class Difference(NamedTuple):
     def decided(self, margin: float) -> Decision:
         """What the interval says; a difference that is surely below the margin is none.
 
-        >>> Difference(0.1, 0.02, 0.18).decided(0.05), Difference(0.01, -0.02, 0.04).decided(0.05)
+        >>> MeanDifference(0.1, 0.02, 0.18).decided(0.05), MeanDifference(0.01, -0.02, 0.04).decided(0.05)
         ('better', 'no_difference')
         """
         if -margin < self.low and self.high < margin:
@@ -76,7 +76,7 @@ def critical_values(fractions: tuple[float, ...], level: float = LEVEL) -> tuple
     return tuple(values)
 
 
-def score_interval(differences: Sequence[float], critical: float) -> Difference:
+def score_interval(differences: Sequence[float], critical: float) -> MeanDifference:
     """The mean of paired differences with a score interval.
 
     Args:
@@ -84,17 +84,17 @@ def score_interval(differences: Sequence[float], critical: float) -> Difference:
         critical: Number of standard errors.
 
     >>> score_interval([0.0] * 74, 1.96)
-    Difference(value=0.0, low=-0.0493..., high=0.0493...)
+    MeanDifference(value=0.0, low=-0.0493..., high=0.0493...)
     """
     count = len(differences)
     value = sum(differences) / count
     return _interval(count, value, sum((one - value) ** 2 for one in differences) / count, critical)
 
 
-def _interval(count: int, value: float, variance: float, critical: float) -> Difference:
+def _interval(count: int, value: float, variance: float, critical: float) -> MeanDifference:
     square = critical**2
     if square >= count:
-        return Difference(value, -1.0, 1.0)
+        return MeanDifference(value, -1.0, 1.0)
     reach = critical * math.sqrt(variance / (count - square))
     # Wilson's interval is that of the smallest variance that differences with this mean can have.
     centre = square / (2 * (count + square))
@@ -106,7 +106,7 @@ def _interval(count: int, value: float, variance: float, critical: float) -> Dif
             wide = math.sqrt(radicand) / (count + square)
             lows.append(shrunk + sign * centre - wide)
             highs.append(shrunk + sign * centre + wide)
-    return Difference(value, max(-1.0, min(lows)), min(1.0, max(highs)))
+    return MeanDifference(value, max(-1.0, min(lows)), min(1.0, max(highs)))
 
 
 def goals_needed(differences: Sequence[float], critical: float, margin: float) -> int | None:

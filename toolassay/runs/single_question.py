@@ -28,7 +28,7 @@ Form = TypeVar("Form", bound=msgspec.Struct)
 
 
 @dataclass(frozen=True)
-class Question(Generic[Form]):
+class SingleQuestion(Generic[Form]):
     """A question to a model.
 
     Attributes:
@@ -53,17 +53,17 @@ class _Entry(ItemEntry):
     answer: dict[str, Any] | None = None
 
 
-class _Asking(ItemWork[Question[Any]]):
+class _Asking(ItemWork[SingleQuestion[Any]]):
     record = _Entry
 
-    def key_of(self, item: Question[Any]) -> str:
+    def key_of(self, item: SingleQuestion[Any]) -> str:
         return item.name
 
-    def identity(self, item: Question[Any]) -> dict[str, str]:
+    def identity(self, item: SingleQuestion[Any]) -> dict[str, str]:
         """The prompt: about a changed library, it is asked again."""
         return {"prompt": hashlib.sha256(item.prompt.encode(errors="replace")).hexdigest()[:24]}
 
-    async def answer(self, item: Question[Any], ask: Ask) -> _Entry:
+    async def answer(self, item: SingleQuestion[Any], ask: Ask) -> _Entry:
         parameters = {**item.parameters, **json_schema(item.name, dict(item.schema))}
         message = {"role": "user", "content": item.prompt}
         response = await ask(ChatRequest([message], parameters, role=item.name))
@@ -77,7 +77,7 @@ class _Asking(ItemWork[Question[Any]]):
 
 
 class _QuestionWork(Work):
-    def __init__(self, question: Question[Any]) -> None:
+    def __init__(self, question: SingleQuestion[Any]) -> None:
         self._question = question
 
     @cached_property
@@ -86,7 +86,7 @@ class _QuestionWork(Work):
         return WorkFacts("question", {"role": name, **parameters}, parameters, 1, 1, stage=name)
 
     @property
-    def chosen(self) -> tuple[Question[Any], ...]:
+    def chosen(self) -> tuple[SingleQuestion[Any], ...]:
         return (self._question,)
 
     @property
@@ -102,7 +102,7 @@ class _QuestionWork(Work):
             screen.say(f"the answer about {self._question.name} cannot be used: {self._question.otherwise}")
 
 
-def asked_once(question: Question[Form], folder: Path, run: RunSettings) -> Form | None:
+def asked_once(question: SingleQuestion[Form], folder: Path, run: RunSettings) -> Form | None:
     """The answer to a question, which is asked if the folder does not have it; None if it cannot be used.
 
     Args:

@@ -19,7 +19,7 @@ from toolassay.files.data_files import (
 from toolassay.metrics.sequential import (
     METHOD,
     Decision,
-    Difference,
+    MeanDifference,
     critical_values,
     goals_needed,
     score_interval,
@@ -106,7 +106,7 @@ class ComparedRuns:
         look = self.looks[-1]
         if self.stop:
             return "no_decision"
-        return Difference(look.difference, look.low, look.high).decided(self.settings.margin)
+        return MeanDifference(look.difference, look.low, look.high).decided(self.settings.margin)
 
     def _look(self, end: int, critical: float) -> None:
         self.scored = [_scored(side, self.run) for side in self.sides]

@@ -20,7 +20,7 @@ from toolassay.plans.gold import ALTERNATIVES
 from toolassay.prompts.plan_schemas import object_schema
 from toolassay.prompts.templates import package_template
 from toolassay.runs.settings import RunSettings
-from toolassay.runs.single_question import Question, asked_once
+from toolassay.runs.single_question import SingleQuestion, asked_once
 from toolassay.tools.argument_schemas import Property, properties_of
 from toolassay.tools.identifiers import words
 from toolassay.tools.library import Tool, ToolLibrary
@@ -291,7 +291,9 @@ def proposed_by_model(
     form = object_schema({name: {"type": kind} for name, kind in {**kinds, "why": "string"}.items()})
     schema = object_schema({"tools": {"type": "array", "items": form}})
     otherwise = "proposals are by names, texts and schemas"
-    answer = asked_once(Question("mapping", prompt, ToolMapping, schema, _PARAMETERS, otherwise), folder, run)
+    answer = asked_once(
+        SingleQuestion("mapping", prompt, ToolMapping, schema, _PARAMETERS, otherwise), folder, run
+    )
     if answer is None:
         return None
     known = [tool for tool in answer.tools if tool.before in before and tool.after in after]
