@@ -128,6 +128,7 @@ def test_a_worse_text_is_found_and_its_tool_blamed(folder: Path, tmp_path: Path)
     assert case[0].tag == "failure" and "worse" in case[0].get("message", "")
     summary = (tmp_path / "s.md").read_text()
     assert summary == (folder / "surface" / "surface.md").read_text()
+    assert r"Surely wrong more often: open\_door, shut\_door." in summary
     assert "Does things." in summary and r"open\_door → shut\_door" in summary
 
 

@@ -174,7 +174,7 @@ def verdict_of(
         _mistakes(side, scored, {pair.id: pair.score for pair in pairs}, names, runs.run.model.llm)
         for side, scored, names in zip(runs.sides, runs.scored, ({}, mapping.names), strict=True)
     )
-    found = blame(old_runs, new_runs, changed)
+    found = blame(old_runs, new_runs, changed, runs.critical)
     middle = [sum(pair.bounds) / 2 for pair in pairs]
     needed = goals_needed(middle, runs.critical, runs.settings.margin) if decision == "no_decision" else None
     tokens, usd = zip(

@@ -88,7 +88,7 @@ class Blame:
     arguments: Sequence[Blamed]
 
 
-def blame(before: Mistakes, after: Mistakes, changed: Iterable[str]) -> Blame:
+def blame(before: Mistakes, after: Mistakes, changed: Iterable[str], critical: float = 0.0) -> Blame:
     """Compare the mistakes of two versions over the goals that both have.
 
     Args:
@@ -96,6 +96,7 @@ def blame(before: Mistakes, after: Mistakes, changed: Iterable[str]) -> Blame:
         after: Of the new one.
         changed: Tools that differ, by old name. What they are part of comes first, for a tool that is as it
             was can hardly be the cause.
+        critical: Standard errors of the verdict's interval, the least that is taken here.
     """
     goals = [name for name in before if name in after]
     names = frozenset(changed)
@@ -104,14 +105,13 @@ def blame(before: Mistakes, after: Mistakes, changed: Iterable[str]) -> Blame:
         old, new = ([_shares(runs[goal], found) for goal in goals] for runs in (before, after))
         everything = sorted({what for shares in (*old, *new) for what in shares}, key=repr)
         # Bonferroni's correction: the intervals hold together.
-        critical = NormalDist().inv_cdf(1 - LEVEL / 2 / max(1, len(everything)))
+        wide = max(critical, NormalDist().inv_cdf(1 - LEVEL / 2 / max(1, len(everything))))
         rows = []
         for what in everything:
             olds = [shares.get(what, 0.0) for shares in old]
             news = [shares.get(what, 0.0) for shares in new]
-            interval = score_interval(
-                [after - before for before, after in zip(olds, news, strict=True)], critical
-            )
+            moved = [late - early for early, late in zip(olds, news, strict=True)]
+            interval = score_interval(moved, wide)
             parts = what if isinstance(what, tuple) else (what,)
             is_changed = not names.isdisjoint(parts)
             count = len(goals)
