@@ -128,7 +128,7 @@ def test_a_worse_text_is_found_and_its_tool_blamed(folder: Path, tmp_path: Path)
     assert case[0].tag == "failure" and "worse" in case[0].get("message", "")
     summary = (tmp_path / "s.md").read_text()
     assert summary == (folder / "surface" / "surface.md").read_text()
-    assert r"Surely wrong more often: open\_door, shut\_door." in summary
+    assert r"Wrong more often, significantly: open\_door, shut\_door." in summary
     assert "Does things." in summary and r"open\_door → shut\_door" in summary
 
 
@@ -198,7 +198,7 @@ def test_a_dry_run_asks_nothing(folder: Path, tmp_path: Path) -> None:
 def test_renamed_tools_wait_for_a_person(folder: Path, tmp_path: Path) -> None:
     renamed = {"unlock_door": "Open the door of a room.", "shut_door": OLD["shut_door"]}
     new = version(tmp_path / "new", renamed, argument="room")
-    with pytest.raises(UsageError, match="nobody has decided about 'open_door', 'shut_door'"):
+    with pytest.raises(UsageError, match="no decision about 'open_door', 'shut_door'"):
         compared(folder, new)
     file = folder / "surface" / "mapping.json"
     proposals = read_json(file)["tools"]

@@ -64,7 +64,7 @@ def test_renamed_merged_and_split_tools_are_proposed() -> None:
 def test_undecided_and_malformed_files_are_refused_in_one_line(tmp_path: Path) -> None:
     file = tmp_path / "mapping.json"
     proposed(ToolLibrary([OPEN, SHUT]), ToolLibrary([SET])).write(file)
-    with pytest.raises(UsageError, match="nobody has decided about 'open_door', 'shut_door'"):
+    with pytest.raises(UsageError, match="no decision about 'open_door', 'shut_door'"):
         ToolMapping.read(file)
     file.write_text(file.read_text().replace('"confirmed": null', '"confirmed": true'))
     mapping = ToolMapping.read(file)

@@ -19,7 +19,7 @@ LEVEL = 0.04
 """Probability that the interval of any look misses the difference; 5 % leave room for skewed differences."""
 METHOD = "repeated score intervals, Lan and DeMets' spending of O'Brien and Fleming's type, 96 %"
 _PATHS = 200_000  # of simulated Brownian motions; the error of a bound's level is below 0.0005
-_MOST = 1_000_000  # goals; nobody collects more to decide
+_MOST = 1_000_000  # goals; no set is larger
 
 Decision = Literal["better", "worse", "no_difference", "no_decision"]
 
@@ -32,7 +32,7 @@ class MeanDifference(NamedTuple):
     high: float
 
     def decided(self, margin: float) -> Decision:
-        """What the interval says; a difference that is surely below the margin is none.
+        """What the interval says; an interval within the margin says no difference, also without 0.
 
         >>> MeanDifference(0.1, 0.02, 0.18).decided(0.05), MeanDifference(0.01, -0.02, 0.04).decided(0.05)
         ('better', 'no_difference')

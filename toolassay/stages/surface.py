@@ -79,7 +79,7 @@ def surface(
         The verdict, which is also in `surface.json` and `surface.md` of `out`.
 
     Raises:
-        UsageError: A version has no tools, nobody has decided what became of a tool (`mapping.json`), or no
+        UsageError: A version has no tools, `mapping.json` lacks a decision about a tool, or no
             goal can be compared.
         ToolassayError: A model or a server does not work.
     """

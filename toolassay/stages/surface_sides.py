@@ -100,7 +100,7 @@ def tool_mapping(
     """What became of tools; proposals are written, and a person decides about them.
 
     Raises:
-        UsageError: Nobody has decided yet.
+        UsageError: An entry has no decision.
     """
     file = place / MAPPING
     if not file.exists():

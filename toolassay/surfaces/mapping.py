@@ -43,7 +43,7 @@ class MappedTool(
         when: Values of arguments of the calls that this entry is about, which are left out: where a tool was
             split.
         add: Arguments that the new tool needs besides: where tools were merged.
-        confirmed: Whether a person says so; None for a proposal that nobody has decided about.
+        confirmed: Whether a person says so; None for a proposal without a decision.
         why: How it was proposed.
     """
 
@@ -72,7 +72,7 @@ class ToolMapping(msgspec.Struct, forbid_unknown_fields=True):
         open_entries = [tool.before for tool in mapping.tools if tool.confirmed is None]
         if open_entries:
             raise UsageError(
-                f"nobody has decided about {', '.join(map(repr, open_entries[:5]))}",
+                f"no decision about {', '.join(map(repr, open_entries[:5]))}",
                 file=file,
                 fix='write "confirmed": true or false in each entry, and run the command again',
             )

@@ -161,8 +161,8 @@ class SurfaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
         if self.usd.before and self.usd.after is not None:
             yield f"Cost: ${self.usd.before:.5f} a goal before, ${self.usd.after:.5f} after."
         for words, rows in (
-            ("Surely wrong more often", [row for row in self.tools if row.low > 0]),
-            ("Surely wrong less often", [row for row in self.tools if row.high < 0]),
+            ("Wrong more often, significantly", [row for row in self.tools if row.low > 0]),
+            ("Wrong less often, significantly", [row for row in self.tools if row.high < 0]),
         ):
             if rows:
                 yield f"{words}: {', '.join(row.what[0] for row in rows[:_MOST_ROWS])}."
