@@ -239,13 +239,13 @@ def print_errors() -> None:
         "the populations: 0 to 4, 1000 to 1004, 2000 to 2004."
     )
     cells = [(*row.cells, *row.errors()) for row in rows]
-    print(Table((*first, *headings), cells, title="Errors", captions=[caption]).markdown(), "\n")
+    print("**Errors**\n")
+    print(Table((*first, *headings), cells, captions=[caption]).markdown(), "\n")
     power_headings = "equal: no difference", *(f"-{points} points: worse" for points in LOSSES)
     caption = f"In brackets: mean goals used. {time.perf_counter() - began:.0f} s for both tables."
     cells_of_power = [(*row.cells, *row.power()) for row in rows]
-    print(
-        Table((*first, *power_headings), cells_of_power, title="Power", captions=[caption]).markdown(), "\n"
-    )
+    print("**Power**\n")
+    print(Table((*first, *power_headings), cells_of_power, captions=[caption]).markdown(), "\n")
 
 
 # --- defects: tools and goals ---
@@ -865,7 +865,8 @@ def print_by_kind(defects: Sequence[Comparison]) -> None:
         f"True effect: mean (smallest to largest loss), over {len(EFFECT_SEEDS)} seeds. Found: the verdict "
         'is "worse". Blamed first: of the found defects that cost 5 points. Goals used: mean.'
     )
-    print(Table(headings, rows, title="Planted defects", captions=[caption]).markdown(), "\n")
+    print("**Planted defects**\n")
+    print(Table(headings, rows, captions=[caption]).markdown(), "\n")
 
 
 def _row(name: str, group: Sequence[Comparison]) -> tuple[str, ...]:
@@ -912,7 +913,8 @@ def print_by_size(defects: Sequence[Comparison]) -> None:
     blame = "blamed first", "surely worse", "another surely worse"
     headings = "true effect, points", "defects", *_VERDICTS.values(), *blame
     caption = 'Surely worse: the interval of a planted tool is above 0, of "another" that of one not planted.'
-    print(Table(headings, rows, title="Verdicts by true effect", captions=[caption]).markdown(), "\n")
+    print("**Verdicts by true effect**\n")
+    print(Table(headings, rows, captions=[caption]).markdown(), "\n")
 
 
 _VERDICTS: Mapping[Decision, str] = {
@@ -937,7 +939,8 @@ def print_null(null: Sequence[Comparison]) -> None:
     row = (str(len(null)), span, *_verdict_cells(null), named, f"{goals:.0f}")
     headings = "pairs", "measured effect, points", *_VERDICTS.values(), "a tool surely worse", "goals used"
     caption = "Their true effect is 0; what is measured is the error of the true effects above."
-    print(Table(headings, [row], title="Pairs without a defect", captions=[caption]).markdown(), "\n")
+    print("**Pairs without a defect**\n")
+    print(Table(headings, [row], captions=[caption]).markdown(), "\n")
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -24,7 +24,7 @@ from toolassay.console.screen import Screen
 from toolassay.episodes.own_agent import AgentSession
 from toolassay.errors import UsageError
 from toolassay.files.data_files import read_json, write_json
-from toolassay.models import ChatRequest, ChatResponse, ModelOptions
+from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client, Registered
 from toolassay.models.concurrency import Limiter
 from toolassay.models.protocol import Meter, ToolCall
@@ -183,6 +183,20 @@ def test_both_sides_share_a_budget_and_the_rest_follows(folder: Path, tmp_path: 
     assert found.verdict == "no_decision" and "Stopped" in found.notes[0]
     whole = compared(folder, new, max_requests=120)
     assert whole.verdict == "worse" and whole.n_goals == 60
+
+
+def test_an_error_of_the_server_takes_one_goal_out(folder: Path, tmp_path: Path) -> None:
+    new = version(tmp_path / "new", {**OLD, "open_door": "Does things."})
+
+    def failing(request: ChatRequest) -> ChatResponse:
+        if "room 7." in str(request.messages[-1]["content"]):
+            raise ModelError("the server is busy")
+        return reader(request)
+
+    with served(Answering(failing, "reader")):
+        found = surface(folder, new, folder, llm="reader", screen=QUIET).verdict
+    assert found is not None and (found.verdict, found.n_goals) == ("worse", 59)
+    assert any(note.startswith("1 goal without an answer") for note in found.notes)
 
 
 def test_a_dry_run_asks_nothing(folder: Path, tmp_path: Path) -> None:

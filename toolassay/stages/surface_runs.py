@@ -62,7 +62,7 @@ def act(side: Side, sides: Sequence[Side], ids: Sequence[Any], number: int, run:
 
 
 class _Scored(NamedTuple):
-    """The runs of a side: its items by id as text, and how often each mistake is made."""
+    """The runs of a side: its items by id as text, and the folder of its predictions."""
 
     items: Mapping[str, ScoredItem]
     predictions: Path
@@ -70,13 +70,27 @@ class _Scored(NamedTuple):
 
 @dataclass
 class ComparedRuns:
-    """The runs of both sides, and what the looks at them say."""
+    """The runs of both sides, and what the looks at them say.
+
+    Attributes:
+        sides: The old and the new version.
+        order: The goals that both can fulfil, in the order in which they are asked.
+        run: The model and its limits.
+        settings: How the versions are compared.
+        looks: What was known at each look.
+        asked: Number of goals that were asked.
+        scored: The scores of both sides at the last look.
+        pairs: The goals with a score on both sides at the last look.
+        critical: Standard errors of the last look's interval.
+        stop: Why the runs ended early; empty if they did not.
+    """
 
     sides: tuple[Side, Side]
     order: Sequence[Any]
     run: RunSettings
     settings: SurfaceSettings
     looks: list[Look] = field(default_factory=list)
+    asked: int = 0
     scored: Sequence[_Scored] = ()
     pairs: Sequence[_Pair] = ()
     critical: float = 0.0
@@ -95,7 +109,8 @@ class ComparedRuns:
                 turn += 1
                 for side in self.sides if turn % 2 else reversed(self.sides):
                     ended = act(side, self.sides, self.order[:end], number, self.run).summary
-                    self.stop = self.stop or str(ended.stop or "; ".join(ended.failures[:1]))
+                    self.stop = self.stop or str(ended.stop or "")
+            self.asked = end
             if end in criticals or self.stop:
                 self._look(end, criticals.get(end, criticals[looks[-1]]))
             if self.stop or (self.looks and self.decision != "no_decision"):
@@ -190,8 +205,7 @@ def verdict_of(
         notes.append(
             f"{count_of(undecided, 'goal')} with undecided facts: the interval has both ends of the score."
         )
-    asked = len(runs.order) if not runs.settings.until else look.n_goals
-    if left := asked - len(pairs):
+    if left := runs.asked - len(pairs):
         notes.append(
             f"{count_of(left, 'goal')} without an answer on a side, or without a score, not compared."
         )
