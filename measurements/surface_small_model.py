@@ -2,9 +2,9 @@
 
     python -m measurements.surface_small_model BASE_URL MODEL [--server PROGRAM] [--out OUT] [--only PAIR]
 
-`measurements/surface_small_model/` has the tools of mcp-server-git, 36 goals with their calls, and edits of
-the texts: defects, and descriptions that are better where the model went wrong. PROGRAM is an installed
-mcp-server-git, on which the gold runs first. A pair compares the listing with its edited copy by plans; the
+`measurements/surface_small_model/` has 36 goals for mcp-server-git with their calls, and edits of its texts:
+defects, and descriptions that are better where the model went wrong. PROGRAM is the installed server, which
+is listed, and on which the gold runs first. A pair compares the listing with its edited copy by plans; the
 old side is asked once, in the first pair. The pair without edits is sampled at temperature 0.7 on both sides,
 the others at 0. A row for each pair; OUT keeps the folders, and the same command goes on there.
 """
@@ -23,7 +23,7 @@ from typing import Any
 
 import msgspec
 
-from toolassay import SILENT, execute, import_cases, surface
+from toolassay import SILENT, execute, import_cases, import_tools, surface
 from toolassay.console.tables import Table, percent, percent_interval
 from toolassay.executors import McpExecution
 from toolassay.files.data_files import read_json, write_json
@@ -55,15 +55,17 @@ class Edit(msgspec.Struct, forbid_unknown_fields=True):
     Attributes:
         name: Its new name; empty to keep it.
         description: Its new description; None to keep it.
+        description_of: Another tool whose description it gets; empty for none.
         arguments: New descriptions of its arguments; None removes one.
     """
 
     name: str = ""
     description: str | None = None
+    description_of: str = ""
     arguments: dict[str, str | None] = {}
 
-    def applied(self, tool: Mapping[str, Any]) -> dict[str, Any]:
-        """The tool with the edit."""
+    def applied(self, tool: Mapping[str, Any], texts: Mapping[str, str]) -> dict[str, Any]:
+        """The tool with the edit; `texts` are the descriptions of all tools."""
         properties = {}
         for name, schema in tool["input_schema"]["properties"].items():
             text = self.arguments.get(name, schema.get("description"))
@@ -76,7 +78,9 @@ class Edit(msgspec.Struct, forbid_unknown_fields=True):
         return {
             **tool,
             "id": self.name or tool["id"],
-            "desc": tool["desc"] if self.description is None else self.description,
+            "desc": texts[self.description_of or tool["id"]]
+            if self.description is None
+            else self.description,
             "parameters": parameters,
             "input_schema": {**tool["input_schema"], "properties": properties},
         }
@@ -97,12 +101,13 @@ class Pair(msgspec.Struct, forbid_unknown_fields=True):
     edits: dict[str, Edit] = {}
     temperature: float = 0.0
 
-    def write(self, folder: Path, comparison: Path) -> None:
-        """Write the new version as a data folder, and confirm new names for the comparison."""
-        listing = read_json(DATA / "tool_desc.json")
-        nodes = [self.edits.get(tool["id"], Edit()).applied(tool) for tool in listing["nodes"]]
+    def write(self, listing: Path, folder: Path, comparison: Path) -> None:
+        """Write the new version of a listing as a data folder, and confirm new names for the comparison."""
+        tools = read_json(listing / "tool_desc.json")["nodes"]
+        texts = {tool["id"]: tool["desc"] for tool in tools}
+        nodes = [self.edits.get(tool["id"], Edit()).applied(tool, texts) for tool in tools]
         folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(DATA / "benchmark.json", folder / "benchmark.json")
+        shutil.copyfile(listing / "benchmark.json", folder / "benchmark.json")
         write_json(folder / "tool_desc.json", {"nodes": nodes})
         renamed = {tool: edit.name for tool, edit in self.edits.items() if edit.name}
         if renamed:
@@ -172,10 +177,10 @@ def compared(pair: Pair, data: Path, out: Path, arguments: argparse.Namespace, f
         first: Folder of the comparison that asks the old side at temperature 0; the others take it over.
     """
     new = out.with_name(f"{out.name}-tools")
-    pair.write(new, out)
+    pair.write(data, new, out)
     is_asked_again = out == first or pair.temperature > 0
     verdict = surface(
-        DATA,
+        data,
         new,
         data,
         llm=arguments.model,
@@ -233,7 +238,7 @@ def main(words: Sequence[str]) -> int:
     )
     parser.add_argument("base_url")
     parser.add_argument("model")
-    parser.add_argument("--server", help="an installed mcp-server-git")
+    parser.add_argument("--server", default="mcp-server-git", help="an installed mcp-server-git")
     parser.add_argument("--out", type=Path, help="a folder that keeps what was asked")
     parser.add_argument("--only", nargs="+", help="pairs")
     parser.add_argument("--limit", type=int, help="so many goals")
@@ -243,13 +248,11 @@ def main(words: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as temporary:
         out = arguments.out or Path(temporary)
         data = out / "goals"
+        workspace = repository(Path(temporary) / "repository")
         if not data.exists():
-            data.mkdir(parents=True)
-            for name in ("benchmark.json", "tool_desc.json"):
-                shutil.copyfile(DATA / name, data / name)
+            import_tools("mcp", f"{arguments.server} --repository {workspace}", data, screen=SILENT)
             import_cases(DATA / "goals.jsonl", data, screen=SILENT)
-        if arguments.server:
-            run_gold(arguments.server, data, repository(Path(temporary) / "repository"))
+            run_gold(arguments.server, data, workspace)
         for number, pair in enumerate(pairs):
             if not arguments.only or pair.pair in arguments.only:
                 rows.append(compared(pair, data, out / f"pair-{number}", arguments, out / "pair-0"))
