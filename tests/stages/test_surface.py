@@ -294,6 +294,8 @@ def test_the_command_says_what_is_wrong_in_one_line(folder: Path, tmp_path: Path
     given = ("--data_dir", folder, "--llm", "nothing")
     missing = inside("surface", folder, tmp_path / "nothing.json", *given)
     python = inside("surface", folder, folder, *given, "--executor", "python")
+    baseline = inside("surface", folder, folder, *given, "--baseline", tmp_path / "no.json")
+    assert baseline.code == 2 and "no.json: no such file" in baseline.err
     assert missing.code == python.code == 2
     assert "nothing.json" in missing.err and len(missing.err.strip().splitlines()) == 1
     assert "--executor mcp" in python.err

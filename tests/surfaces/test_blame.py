@@ -37,4 +37,7 @@ def test_changed_tools_come_first_and_intervals_hold_together() -> None:
     many = {**after, "40": [RunMistakes(frozenset(f"tool {number}" for number in range(50)))]}
     wider = blame({**before, "40": [RunMistakes()]}, many, ["buy"]).tools[0]
     assert wider.high - wider.low > first.high - first.low
+    assert [row.what for row in blame(after, before, ["buy"]).tools] == [("buy",), ("sell",)]
+    improved = {**before, "0": [RunMistakes(frozenset({"sell"}))]}
+    assert blame(after, improved, ["buy"]).tools[0].what == ("sell",), "the changed tool has improved more"
     assert blame({}, {}, []).tools == ()

@@ -94,6 +94,8 @@ def surface(
         raise UsageError(f"--executor {own.executor} is of one version", fix="use --executor mcp, or none")
     run = RunSettings(model, limits, RunChoices(dry_run=settings.dry_run), command, screen)
     baseline = settings.baseline
+    if baseline is not None and not baseline.is_file():
+        raise UsageError("no such file", file=baseline, fix="give --baseline a surface.json")
     old = side_of("before", str(before), place, own, is_kept=baseline is not None)
     if baseline is not None and not old.folder.path.exists():
         shutil.copytree(baseline.parent / "before", old.folder.path)

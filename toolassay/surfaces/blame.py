@@ -94,8 +94,8 @@ def blame(before: Mistakes, after: Mistakes, changed: Iterable[str], critical: f
     Args:
         before: Of the old version.
         after: Of the new one.
-        changed: Tools that differ, by old name. What they are part of comes first, for a tool that is as it
-            was can hardly be the cause.
+        changed: Tools that differ, by old name. What they are part of and goes wrong more often comes first,
+            for a tool that is as it was can hardly be the cause.
         critical: Standard errors of the verdict's interval, the least that is taken here.
     """
     goals = [name for name in before if name in after]
@@ -116,7 +116,9 @@ def blame(before: Mistakes, after: Mistakes, changed: Iterable[str], critical: f
             is_changed = not names.isdisjoint(parts)
             count = len(goals)
             rows.append(Blamed(parts, is_changed, sum(olds) / count, sum(news) / count, *interval))
-        return sorted(rows, key=lambda row: (-row.changed, -row.difference, -row.low))
+        return sorted(
+            rows, key=lambda row: (not (row.changed and row.difference > 0), -row.difference, -row.low)
+        )
 
     if not goals:
         return Blame((), (), ())
