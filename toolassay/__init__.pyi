@@ -1765,7 +1765,7 @@ def surface(
         prices: CSV table of prices; takes precedence over the prices of genai-prices.
         multiworker: Maximum concurrent requests [default: adaptive].
         margin: Smallest difference that matters, as a share: 0.05 is 5 points.
-        until: Look after each tenth of the goals, and stop when the verdict is sure.
+        until: Look after each tenth of the goals, and stop at the first decision.
         trials: Runs of each goal on each side.
         limit: Compare so many goals, drawn by --seed.
         baseline: surface.json of an earlier comparison with the same old version, whose runs are taken over, so that only the new version is paid.

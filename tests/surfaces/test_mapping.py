@@ -68,7 +68,12 @@ def test_undecided_and_malformed_files_are_refused_in_one_line(tmp_path: Path) -
         ToolMapping.read(file)
     file.write_text(file.read_text().replace('"confirmed": null', '"confirmed": true'))
     mapping = ToolMapping.read(file)
-    assert mapping.names == {"set_door": "shut_door"}
+    assert mapping.pairs == [("open_door", "set_door"), ("shut_door", "set_door")]
+    assert mapping.names == {}, "a merged tool has no one old name"
+    assert set(changed_tools(ToolLibrary([OPEN, SHUT]), ToolLibrary([SET]), mapping)) == {
+        *("open_door", "shut_door", "set_door")
+    }
+    assert mapping.unknown(ToolLibrary([OPEN]), ToolLibrary([SET])) == ["shut_door"]
     file.write_text('{"tools": [{"from": "a", "too": "b"}]}')
     with pytest.raises(UsageError, match="too"):
         ToolMapping.read(file)

@@ -45,8 +45,8 @@ def apply_proposals(
 ) -> WithProposals:
     """Add proposed links and shapes that fit the tools.
 
-    A proposed link takes the place of one that says only the order. Links with values, and those that a
-    person decided on, stay as they are.
+    A proposed link takes the place of one that says only the order, and adds arguments to one with values.
+    Links that a person decided on stay as they are.
 
     Args:
         dependencies: The links without proposals.
@@ -82,6 +82,10 @@ def apply_proposals(
             links[pair] = _link(before, [flow for flow, _ in flows.values()], shaped).with_further(
                 model=next(model for _, model in flows.values()), when="; ".join(conditions) or None
             )
+        elif not is_pinned(before):
+            known = {pair.target for pair in fields_of(before)}
+            further = [FieldPair(flow.field, name) for name, (flow, _) in flows.items() if name not in known]
+            links[pair] = replace(before, fields=(*fields_of(before), *further))
     return WithProposals([*links.values()], shaped, refused)
 
 

@@ -83,9 +83,7 @@ class PairNoise(msgspec.Struct, frozen=True):
     smallest: float
 
     @classmethod
-    def of(
-        cls, models: tuple[str, str], first: Sequence[Sequence[float]], second: Sequence[Sequence[float]]
-    ) -> PairNoise:
+    def of(cls, models: tuple[str, str], first: Scores, second: Scores) -> PairNoise:
         """The noise of the difference of two models on the same items."""
         differences = [fmean(new) - fmean(old) for old, new in zip(first, second, strict=True)]
         chance = sum(noise.within / noise.runs for noise in map(Noise.of, (first, second)) if noise.within)
@@ -110,8 +108,12 @@ def items_needed(difference: float, spread: float, within: float, runs: int) -> 
 
 
 class Ranking(msgspec.Struct, frozen=True):
-    """How a ranking holds on so many of the items: the share of draws with the same leader, and of pairs
-    that are ordered alike.
+    """How a ranking holds on fewer items.
+
+    Attributes:
+        items: Number of items.
+        same_leader: Share of the draws in which the same model leads.
+        same_order: Share of the pairs of models in the same order.
     """
 
     items: int

@@ -492,7 +492,7 @@ class SurfaceSettings:
     ] = 0.05
     until: Annotated[
         Literal["decided"] | None,
-        Option("Look after each tenth of the goals, and stop when the verdict is sure.", common=True),
+        Option("Look after each tenth of the goals, and stop at the first decision.", common=True),
     ] = None
     trials: Annotated[int, Option("Runs of each goal on each side.", minimum=1, common=True)] = 1
     limit: Annotated[

@@ -14,10 +14,7 @@ from toolassay.benchmarks.registry import RUN_OPTIONS, benchmark_of, has_plans
 from toolassay.console.screen import DEFAULT, Screen
 from toolassay.console.tables import Result
 from toolassay.errors import UsageError
-from toolassay.files.data_files import (
-    write_json,
-    write_text,
-)
+from toolassay.files.data_files import write_json, write_text
 from toolassay.records.data_folder import DataFolder
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings
 from toolassay.stages.settings import SurfaceSettings

@@ -111,7 +111,10 @@ def tool_mapping(
             asked = replace(run, model=replace(run.model, llm=settings.propose))
             mapping = proposed_by_model(before, after, place, asked) or mapping
         mapping.write(file)
-    return ToolMapping.read(file)
+    mapping = ToolMapping.read(file)
+    if unknown := mapping.unknown(before, after):
+        raise UsageError(f"no version has the tool {unknown[0]!r}", file=file, fix="correct the name")
+    return mapping
 
 
 def comparable_goals(

@@ -6,6 +6,7 @@ has confirmed it in `mapping.json`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from string import Template
@@ -86,9 +87,20 @@ class ToolMapping(msgspec.Struct, forbid_unknown_fields=True):
         )
 
     @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The old and the new tool of each confirmed entry."""
+        return sorted({(tool.before, tool.after) for tool in self.tools if tool.confirmed})
+
+    @property
     def names(self) -> dict[str, str]:
-        """The old name of each new tool that has another one."""
-        return {tool.after: tool.before for tool in self.tools if tool.confirmed}
+        """The old name of each new tool that is one old tool, neither split nor merged."""
+        old, new = (Counter(names) for names in zip(*self.pairs, strict=True)) if self.pairs else ({}, {})
+        return {after: before for before, after in self.pairs if old[before] == new[after] == 1}
+
+    def unknown(self, before: ToolLibrary, after: ToolLibrary) -> list[str]:
+        """The names of entries that no tool has."""
+        ends = [(tool.before, before) for tool in self.tools] + [(tool.after, after) for tool in self.tools]
+        return [name for name, library in ends if name not in library]
 
     def translated(self, label: Mapping[str, Any], library: ToolLibrary) -> dict[str, Any]:
         """A label of the old version as one of the new; alternatives that have no translation are left out.
@@ -149,9 +161,11 @@ Versions = tuple[Tool | None, Tool | None]
 
 def changed_tools(before: ToolLibrary, after: ToolLibrary, mapping: ToolMapping) -> dict[str, Versions]:
     """The tools that differ between two versions, by the old name where there is one."""
-    mapped = {(tool.before, tool.after) for tool in mapping.tools if tool.confirmed}
-    names = {name for pair in mapped for name in pair}
-    pairs: dict[str, Versions] = {old: (before[old], after[new]) for old, new in sorted(mapped)}
+    names = {name for pair in mapping.pairs for name in pair}
+    pairs: dict[str, Versions] = {}
+    for old, new in mapping.pairs:
+        for name in (old, mapping.names.get(new, new)):
+            pairs.setdefault(name, (before[old], after[new]))
     old_tools, new_tools = ({tool.id: tool for tool in library} for library in (before, after))
     for name in dict.fromkeys((*before.ids, *after.ids)):
         versions = old_tools.get(name), new_tools.get(name)

@@ -302,15 +302,16 @@ class Route(NamedTuple):
 def route_of(tool: Tool) -> Route | None:
     """The path of an imported operation; None for another tool."""
     path = tool.source.get("path")
-    method = tool.source.get("method")
+    method = str(tool.source.get("method") or "").upper()
     if not isinstance(path, str) or not path.startswith("/"):
         return None
     nouns = [word for word in name_words(tool) if word not in tool_verbs()]
     parts = [_spelled_out(part, nouns) for part in re.split(r"[/:]", path.partition("?")[0]) if part]
     thing, _, action = parts[-1].rpartition(".") if parts else ("", "", "")
     if thing and action[:1].isalpha() and "{" not in parts[-1]:
-        return Route(_method_of(action), (*parts[:-1], *thing.split(".")))
-    return Route(str(method or "").upper(), tuple(parts))
+        method = _method_of(action) if method == "POST" else method
+        return Route(method, (*parts[:-1], *thing.split(".")))
+    return Route(method, tuple(parts))
 
 
 _METHODS = {"find": "GET", "make": "POST", "remove": "DELETE"}
@@ -323,7 +324,7 @@ def _method_of(action: str) -> str:
 
 
 # A format at the end of a path: "/topics/{id}.json".
-_FORMAT = re.compile(r"(?<=.)\.(?:json|xml|html|csv|ya?ml)$", re.IGNORECASE)
+_FORMAT = re.compile(r"(?<=.)\.(?:json|xml|html|csv|ya?ml|php|aspx?|jsp)$", re.IGNORECASE)
 SHORT = 2
 """Most letters of a part of a path that stands for a word: "/t/{id}"."""
 
