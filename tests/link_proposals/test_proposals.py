@@ -57,6 +57,13 @@ def test_an_order_gets_its_value_and_a_known_value_stays() -> None:
         assert apply_proposals([one], proposals, library()).dependencies == [one]
 
 
+def test_a_derived_link_gets_the_further_arguments_that_are_proposed() -> None:
+    known = link("find_order", "ship_parcel", ("number", "order"), score=0.3)
+    (made,) = apply_proposals([known], [proposal("find_order", SHIP)], library()).dependencies
+    assert made.fields == (FieldPair("number", "order"), FieldPair("parcels[].code", "parcel_code"))
+    assert (made.origin, made.score) == (known.origin, 0.3)
+
+
 @pytest.mark.parametrize(
     ("refused", "word"),
     [

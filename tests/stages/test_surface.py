@@ -222,6 +222,9 @@ def test_renamed_tools_wait_for_a_person(folder: Path, tmp_path: Path) -> None:
     }
     for one in proposals:
         one["confirmed"] = one["from"] == "shut_door"
+    write_json(file, {"tools": [*proposals, {"from": "open_dor", "to": "shut_door", "confirmed": True}]})
+    with pytest.raises(UsageError, match="no version has the tool 'open_dor'"):
+        compared(folder, new)
     write_json(file, {"tools": proposals})
     found = compared(folder, new)
     assert found.n_goals == 30 and len(found.lost) == 30

@@ -358,6 +358,12 @@ def test_a_word_that_is_no_short_form_names_nothing() -> None:
     assert not links_of(other, topics)
 
 
+def test_a_program_at_the_end_of_a_path_is_no_action() -> None:
+    shown = operation("GET /order.php", record("title"), needs={"order_id": TEXT})
+    listed = operation("GET /orders.php", record(orders=many(record("id"))))
+    assert pairs_of(links_of(listed, shown)[listed["id"], shown["id"]]) == [("orders[].id", "order_id")]
+
+
 def test_paths_that_end_in_an_action_are_read_by_it() -> None:
     listed, shown, changed, made, note = (
         operation(f"POST /{path}", gives, needs=needs)
