@@ -32,6 +32,7 @@ from toolassay.stages.report import AxesReport
 from toolassay.stages.settings import AuditSettings, ChatForm, ComparisonSettings, ExecutionSettings, FaultSettings, GateSettings, LeaderboardSettings, LiveSettings, PageSettings, ReportSettings, ReviewSettings, SampleSettings, SplitSettings, SubgraphSettings, SurfaceSettings, VarietySettings, WritingSettings
 from toolassay.stages.surface import Compared
 from toolassay.stages.verify import Verification
+from toolassay.stages.world import WrittenWorld
 from toolassay.variety.measures import VarietyReport
 from toolassay.variety.splits import Splitting
 from typing import Any, Literal, overload
@@ -59,7 +60,7 @@ from toolassay.tools.library import Tool as Tool
 from toolassay.tools.library import ToolLibrary as ToolLibrary
 from toolassay.version import __version__ as __version__
 
-__all__ = ["Benchmark", "import_classic", "import_taskbench", "SCREEN", "IncompleteError", "ToolassayError", "UnknownNameError", "UsageError", "ToolGraph", "Edit", "LinkOptions", "ProposeOptions", "ModelOptions", "Sample", "Budget", "Limits", "ModelSettings", "RunChoices", "SILENT", "calibrate", "check", "compare", "evaluate", "verify", "execute", "export", "generate", "sample", "build_graph", "visualize", "infer", "serve", "import_cases", "import_tools", "leaderboard", "noise", "pipeline", "format_data", "write_report", "apply_review", "export_reviews", "import_reviews", "review_summary", "start_review", "split", "surface", "measure_variety", "Tool", "ToolLibrary", "report", "__version__"]
+__all__ = ["Benchmark", "import_classic", "import_taskbench", "SCREEN", "IncompleteError", "ToolassayError", "UnknownNameError", "UsageError", "ToolGraph", "Edit", "LinkOptions", "ProposeOptions", "ModelOptions", "Sample", "Budget", "Limits", "ModelSettings", "RunChoices", "SILENT", "calibrate", "check", "compare", "evaluate", "verify", "execute", "export", "generate", "sample", "build_graph", "visualize", "infer", "serve", "import_cases", "import_tools", "leaderboard", "noise", "pipeline", "format_data", "write_report", "apply_review", "export_reviews", "import_reviews", "review_summary", "start_review", "split", "surface", "measure_variety", "world", "Tool", "ToolLibrary", "report", "__version__"]
 
 def calibrate(
     labels: str | Path,
@@ -569,7 +570,7 @@ def execute(
 
     Args:
         data_dir: Data folder.
-        executor: Name of the executor: "mcp", "python", "simulate", or one that a benchmark or an installed
+        executor: Name of the executor: "mcp", "python", "world", or one that a benchmark or an installed
             package brings.
         options: Options object of the executor; None for the defaults.
         settings: Further options.
@@ -594,7 +595,7 @@ def execute(
         wrong_calls: Share of the plans for which a call with a mistake is executed too, for `export --recoveries`.
         ignore: Places of the state that are not compared, e.g. '*.log'.
         limit: Only the first N plans.
-        seed: Random seed of the simulator and of wrong calls.
+        seed: Random seed of wrong calls, and of a world by rules.
         force: Start again with other settings; earlier executions are kept under a dated name.
 
     Raises:
@@ -1844,6 +1845,84 @@ def measure_variety(
         UsageError: The data set is missing or malformed, `out` is a file, or the report would replace files
             of another program.
         ToolassayError: The folder cannot be written.
+    """
+
+def world(
+    data_dir: str | Path,
+    *,
+    llm: str = ...,
+    options: ModelOptions | None = ...,
+    limits: Limits = ...,
+    seed: int = ...,
+    force: bool = ...,
+    dry_run: bool = ...,
+    command: Sequence[str] | None = ...,
+    screen: Screen = ...,
+    api_base: str | None = ...,
+    api_addr: str | None = ...,
+    api_port: int | None = ...,
+    api_key: str | None = ...,
+    api: Api | None = ...,
+    connections: int | None = ...,
+    sampling: Mapping[str, float] = ...,
+    extra_body: Mapping[str, Any] = ...,
+    extra_headers: Mapping[str, str] = ...,
+    client: ClientName = ...,
+    stream: bool = ...,
+    max_tries: int = ...,
+    refusals: Refusals | None = ...,
+    version_path: VersionPath | None = ...,
+    schemas: SchemaForms | None = ...,
+    require_schema: bool = ...,
+    tell: Callable[[str], None] | None = ...,
+    timeout: float = ...,
+    total_timeout: float = ...,
+    batch: BatchKind | None = ...,
+    make_transport: Callable[[str, ModelOptions], Any] | None = ...,
+    max_cost: float | None = ...,
+    max_tokens_total: int | None = ...,
+    max_requests: int | None = ...,
+    budget: Budget | None = ...,
+    prices: Path | None = ...,
+    multiworker: int | None = ...,
+) -> WrittenWorld:
+    """Write `world.json`: records for the things of a library without a server, and what each tool does.
+
+    A world that is there is kept and checked; tools that it neither covers nor names as uncovered are added.
+    So records of one's own get their operations from a model.
+
+    Args:
+        data_dir: Data folder with imported tools.
+        llm: The model that writes; "offline": rules.
+        options: Its server.
+        limits: Limits of the writing.
+        seed: Random seed of the rules' records and of the calls that check.
+        force: Write a new world; a dated copy of the old one is kept.
+        dry_run: Show what would be sent and its cost; the number of corrections is not known before.
+        command: Command line, recorded in the manifest.
+        screen: Receives messages, results and progress.
+        api_base: Base URL of an OpenAI-compatible server, e.g. https://host/v1 [default: OPENAI_BASE_URL, else http://localhost:4000/v1].
+        api_addr: Host of the server.
+        api_port: Port of the server.
+        api_key: API key. Never stored. Prefer OPENAI_API_KEY, in the environment or in a .env file.
+        api: API of the server: OpenAI's Chat Completions or Responses, or Anthropic's Messages, whose key is ANTHROPIC_API_KEY [default: by the address, else chat].
+        extra_body: JSON file with additional fields of the request body; null omits a parameter that would be sent by default, e.g. {"presence_penalty": null}.
+        extra_headers: JSON file with additional HTTP headers.
+        client: HTTP client. 'openai' is OpenAI's SDK, for proxies and Azure (AZURE_OPENAI_ENDPOINT).
+        stream: Stream answers token by token; also measures the time to the first token.
+        max_tries: Maximum attempts per request. The count restarts after a 429 while the server answers other requests.
+        timeout: Seconds without a byte from the server after which an attempt ends.
+        total_timeout: Maximum seconds of one attempt.
+        batch: Send all requests as a batch. openai: by the server's Batch API, at half the price, within a day; vllm: a file for vLLM's run_batch, which you run; then repeat the command.
+        max_cost: Maximum cost of a run in US dollars, over all starts.
+        max_tokens_total: Maximum tokens of prompts and answers of a run.
+        max_requests: Maximum requests of a run, failed ones included.
+        prices: CSV table of prices; takes precedence over the prices of genai-prices.
+        multiworker: Maximum concurrent requests [default: adaptive].
+
+    Raises:
+        UsageError: The folder has no imported tools, or `world.json` is malformed.
+        ToolassayError: The model gave no answer.
     """
 
 def report(

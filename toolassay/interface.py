@@ -51,6 +51,7 @@ _NAMES = {
     "stages.split": "split",
     "stages.surface": "surface",
     "stages.variety": "measure_variety",
+    "stages.world": "world",
     "tools.library": "Tool ToolLibrary",
 }
 HOMES = {name: f"toolassay.{module}" for module, names in _NAMES.items() for name in names.split()}

@@ -16,12 +16,10 @@ from pathlib import Path
 import pytest
 
 from tests.old_folders import killed
-from tests.support.builders import running_server
 from tests.support.reviewing import say, session_of
 from tests.support.running import ROOT, ids, inside, lines_of, shell
 from toolassay import apply_review
-from toolassay.models import ToolCall
-from toolassay.serving.completions import Received, Reply
+from toolassay.errors import UsageError
 
 FOLDERS = ("plans", "workplace", "chats")
 
@@ -40,19 +38,11 @@ def interrupted(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_killed_generation_of_seeds_goes_on(interrupted: Path, tmp_path: Path) -> None:
-    writer, judge = killed.seeds(interrupted / "seeds")
-    assert [request.item for request in writer.asked] == ["3-00002", "3-00003", "3-00003"]
-    assert [request.item for request in judge.asked] == ["3-00002", "3-00003"]
-    killed.seeds(tmp_path / "undisturbed")
-    written, again = (
-        lines_of(place / "data_raw.json") for place in (interrupted / "seeds", tmp_path / "undisturbed")
-    )
-    steps = [line["result"].pop("task_steps")[0] for line in (*written, *again)]
-    assert steps[:2] == ["Step 1: find_benches"] * 2  # those of the writer, which it was asked for before
-    assert set(steps[2:]) == {"Step 1: Call find_benches"}
-    assert written == again
-    assert {line["executed"] for line in written} == {"simulated"}
+def test_a_generation_that_began_with_simulated_results_is_refused(interrupted: Path) -> None:
+    before = {path: path.read_bytes() for path in (interrupted / "seeds").rglob("*") if path.is_file()}
+    with pytest.raises(UsageError, match="began with simulated results"):
+        killed.seeds(interrupted / "seeds")
+    assert {path: path.read_bytes() for path in before} == before
 
 
 def test_a_killed_check_goes_on(interrupted: Path, tmp_path: Path) -> None:
@@ -140,38 +130,18 @@ def test_any_form_of_the_old_import_loads(old: Path, form: str) -> None:
 
 
 KILLED = {
-    "agents": ("mine", ("--llm", "mine", "--agent_command", "python3 agent.py"), 1),
-    "tools": ("acme__one", ("--llm", "acme/one", "--ask", "tools"), 2),
+    "agents": ("mine", ("--llm", "mine", "--agent_command", "python3 agent.py")),
+    "tools": ("acme__one", ("--llm", "acme/one", "--ask", "tools")),
 }
 
 
 @pytest.mark.parametrize("way", KILLED)
-def test_a_run_that_was_killed_goes_on_after_an_upgrade(tmp_path: Path, way: str) -> None:
+def test_a_killed_run_on_simulated_tools_is_refused(tmp_path: Path, way: str) -> None:
     with zipfile.ZipFile(ROOT / "tests/old_folders/before_fingerprints.zip") as archive:
         archive.extractall(tmp_path)
-    name, words, left = KILLED[way]
-    place = tmp_path / f"rooms/predictions_{way}"
-
-    async def answer(received: Received) -> Reply:
-        results = [json.loads(one["content"]) for one in received.body["messages"] if one["role"] == "tool"]
-        calls = [ToolCall("c", "get_room", json.dumps(one)) for one in results[:1]]
-        return Reply("", calls) if len(results) == 1 else Reply("Made it.")
-
-    with running_server(answer) as server:
-        done = [
-            shell("infer", "--data_dir", "rooms", *words, "--api_base", server.base, cwd=tmp_path)
-            for _ in range(2)
-        ]
-        assert [one.code for one in done] == [0, 0], done[0].err
-        assert len(server.received) == left  # nothing that was recorded is requested again
-    lines = {line["id"]: line["result"]["task_nodes"] for line in lines_of(place / f"{name}.json")}
-    assert list(lines) == ["a", "b"] and lines["a"] == lines["b"]
-    journal = lines_of(place / f"runs/{name}/journal.jsonl")
-    assert (
-        sum("call" in line for line in journal) == 4
-    )  # of each request a call that makes and one that reads
-    manifest = json.loads((place / f"runs/{name}/manifest.json").read_text())
-    assert ("program agent.py_sha256" in manifest["settings"]) == (way == "agents")
-    (tmp_path / "agent.py").write_text("print('edited')")
-    edited = shell("infer", "--data_dir", "rooms", *words, cwd=tmp_path)
-    assert (edited.code, "agent.py changed" in edited.err) == ((2, True) if way == "agents" else (0, False))
+    name, words = KILLED[way]
+    journal = tmp_path / f"rooms/predictions_{way}/runs/{name}/journal.jsonl"
+    before = journal.read_bytes()
+    done = shell("infer", "--data_dir", "rooms", *words, cwd=tmp_path)
+    assert done.code == 2 and "executor: 'simulate' -> 'world'" in done.err
+    assert journal.read_bytes() == before

@@ -274,12 +274,11 @@ def test_gold_of_an_earlier_version_has_no_fingerprint_and_goes_on(
     assert json.loads(manifest.read_text())["settings"] == before
 
 
-def test_the_simulator_needs_no_server(notes: Path) -> None:
-    done = inside("execute", "--data_dir", notes, "--executor", "simulate")
+@pytest.mark.parametrize("name", ["world", "simulate"])
+def test_a_world_needs_no_server(notes: Path, name: str) -> None:
+    done = inside("execute", "--data_dir", notes, "--executor", name)
     assert done.code == 0, done.err
-    executions = list(read_executions(notes / "executions.jsonl"))
-    assert {one.executor for one in executions} == {"simulate"}
-    assert executions[1].outcome == "ran"
+    assert {one.executor for one in read_executions(notes / "executions.jsonl")} == {"world"}
 
 
 def test_ground_truth_of_a_workplace_runs_on_its_sandbox(tmp_path: Path) -> None:
@@ -305,7 +304,7 @@ def test_a_workplace_of_ones_own_needs_consent_to_run_its_tools(tmp_path: Path) 
 
 
 def test_an_unknown_executor_is_named_with_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"there is no executor 'docker'.*mcp, python, simulate, workbench"):
+    with pytest.raises(UsageError, match=r"there is no executor 'docker'.*mcp, python, world, workbench"):
         execute(tmp_path, executor="docker")
 
 

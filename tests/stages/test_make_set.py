@@ -124,7 +124,7 @@ def test_from_a_server_to_a_released_set(tmp_path: Path, workspace: Path) -> Non
     assert (folder / "split_ids.json").exists()
     card = (folder / "CARD.md").read_text(encoding="utf-8")
     assert "seen.jsonl" in card and "90%" in card
-    assert "| ran on the server | 3 of 3 |" in card and "simulation" not in card
+    assert "| ran on the server | 3 of 3 |" in card and "world" not in card
     assert "10 samples" in read_json(folder / "funnel.json")["critics"]["judge"]
     assert (workspace / "notes.json").read_bytes() == before
     said: list[str] = []
@@ -142,7 +142,7 @@ def test_the_card_counts_kinds_of_tasks_and_what_controls_hold_back(tmp_path: Pa
     card = (tmp_path / "data" / "CARD.md").read_text(encoding="utf-8")
     assert all(f"| of the kind {kind} | {count} |" in card for kind, count in found.kinds.items())
     assert "| held back by controls | 0 |" in card
-    assert read_json(tmp_path / "data" / "situations" / "writer.json")["persons"] == PERSONS
+    assert read_json(tmp_path / "data" / "situations" / "writer.json")["answer"]["persons"] == PERSONS
     again = made(tmp_path / "data", workspace, number_of_samples=3, difficulty="mixed")
     assert again.passed == 3, "the run goes on with what was proposed at its start"
 
@@ -175,15 +175,15 @@ def test_without_a_model_it_says_what_one_would_add(tmp_path: Path, workspace: P
     assert "Without a model" in done.out and "No critic judged" in done.out
 
 
-def test_a_card_says_that_calls_were_simulated(tmp_path: Path) -> None:
+def test_a_card_says_that_calls_ran_in_a_world(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     write_json(folder / "tool_desc.json", {"nodes": ROOM_TOOLS})
-    done = inside("pipeline", "--data_dir", folder, "--values_from", "simulate", "--number_of_samples", "3")
+    done = inside("pipeline", "--data_dir", folder, "--values_from", "world", "--number_of_samples", "3")
     assert done.code == 0, done.err
-    assert {line["executor"] for line in lines_of(folder / "executions.jsonl")} == {"simulate"}
+    assert {line["executor"] for line in lines_of(folder / "executions.jsonl")} == {"world"}
     passed = len(lines_of(folder / "data.json"))
     card = (folder / "CARD.md").read_text(encoding="utf-8")
-    assert f"| ran in the simulation | {passed} of {passed} |" in card
+    assert f"| ran in a simulated world | {passed} of {passed} |" in card
     assert "ran on the server" not in card
 
 

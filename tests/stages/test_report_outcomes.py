@@ -149,8 +149,11 @@ def judged_before(folder: Path) -> None:
 
 
 def simulated(folder: Path) -> None:
-    run(folder, executor="simulate", force=True)
-    run(folder, "twice", executor="simulate", force=True)
+    """As the simulator of an earlier version left it."""
+    path = folder / "metrics/outcomes/twice.json"
+    content = json.loads(path.read_text())
+    signature = content["signature"].replace("executor:python", "executor:simulate")
+    write_json(path, {**content, "signature": signature})
 
 
 @pytest.mark.parametrize(
@@ -160,7 +163,7 @@ def simulated(folder: Path) -> None:
         (predicted_again, "other predictions", "astray"),
         (executed_again, "other executions of the gold plans", None),
         (judged_before, "earlier version", "astray"),
-        (simulated, "simulated", None),
+        (simulated, "simulated", "astray"),
     ],
 )
 def test_outcomes_that_do_not_fit_are_shown_and_do_not_rank(

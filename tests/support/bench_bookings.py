@@ -92,6 +92,38 @@ PLANS = {
 """The gold plan of each request."""
 
 
+WORLD = {
+    "now": "2031-04-01T09:00:00+00:00",
+    "things": {
+        "bench": {"key": "id"},
+        "booking": {"key": "id", "references": {"bench_id": "bench"}},
+        "invitation": {"key": "id", "references": {"booking_id": "booking"}},
+    },
+    "records": {
+        "bench": [{"id": "b-7", "price": 4}, {"id": "b-8", "price": 6}],
+        "booking": [{"id": "k-12", "bench_id": "b-8", "hours": 1}],
+        "invitation": [{"id": "i-1", "booking_id": "k-12", "guests": ["Bo"]}],
+    },
+    "tools": {
+        "find_benches": {"op": "list", "thing": "bench", "result": {"benches": "${records}"}},
+        "book_bench": {
+            "op": "create",
+            "thing": "booking",
+            "fields": {"bench_id": "${arguments.bench_id}", "hours": "${arguments.hours}"},
+            "result": {"booking": {"id": "${record.id}", "price": "${record.bench_id.price}"}},
+        },
+        "invite_guests": {
+            "op": "create",
+            "thing": "invitation",
+            "fields": {"booking_id": "${arguments.booking_id}", "guests": "${arguments.guests}"},
+        },
+        "close_day": {"op": "setting", "name": "closed", "value": True},
+    },
+    "settings": {"closed": False},
+}
+"""A world of these tools."""
+
+
 def renumbered(value: Any, places: Sequence[int]) -> Any:
     """The plan with node n at place `places[n]`."""
 

@@ -91,7 +91,7 @@ class Carried(NamedTuple):
     """The outcome of an executed plan.
 
     Attributes:
-        outcome: As in `executions.jsonl`; "simulated" without a server.
+        outcome: As in `executions.jsonl`.
         problems: What is wrong.
         results: The text of each call's result, in order.
         is_idle: Whether the calls were seen to change nothing.
@@ -101,11 +101,6 @@ class Carried(NamedTuple):
     problems: Sequence[Problem] = ()
     results: Sequence[str] = ()
     is_idle: bool = False
-
-    @property
-    def is_simulated(self) -> bool:
-        """Whether the results are made up."""
-        return self.outcome == "simulated"
 
     @property
     def call_results(self) -> dict[int, CallResult]:

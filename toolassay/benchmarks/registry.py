@@ -13,6 +13,7 @@ from toolassay.benchmarks.benchmark import Benchmark, load
 from toolassay.declarations import ChosenOptions
 from toolassay.errors import UsageError
 from toolassay.extras import installed_extensions
+from toolassay.plans.execution_record import SIMULATOR
 from toolassay.records.data_folder import DEFAULT_BENCHMARK, DataFolder
 
 if TYPE_CHECKING:
@@ -86,8 +87,8 @@ def has_plans(folder: DataFolder) -> bool:
 
 
 def executor_names() -> list[str]:
-    """The values of `--executor`."""
-    return [executor.name for executor in all_executors()]
+    """The values of `--executor`; the last is the old name of a world."""
+    return [*(executor.name for executor in all_executors()), SIMULATOR]
 
 
 def all_executors() -> tuple[Executor, ...]:

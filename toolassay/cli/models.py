@@ -20,6 +20,7 @@ from toolassay.cli.command import command
 from toolassay.cli.options import DataDir, GivenDataDir, Predictions, served, typed
 from toolassay.cli.screen import SCREEN
 from toolassay.declarations import Option
+from toolassay.plans.execution_record import WORLD
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices
 from toolassay.serving.faults import KINDS
 from toolassay.stages.settings import (
@@ -154,7 +155,7 @@ def serve_command(
         int,
         Option("Port on 127.0.0.1; 0: any free port.", minimum=0, maximum=65535, common=True),
     ] = 4000,
-    seed: Annotated[int, Option("Random seed of the faults, or of the simulator.")] = 0,
+    seed: Annotated[int, Option("Random seed of the faults, or of a world by rules.")] = 0,
     settings: FaultSettings = FaultSettings(),
     mcp: Annotated[
         bool,
@@ -175,7 +176,7 @@ def serve_command(
     ] = ("agent",),
     executor: Annotated[
         str, Option("With --mcp: where calls run, see below.", choices=executor_names, section=EXECUTORS)
-    ] = "simulate",
+    ] = WORLD,
     options: Annotated[Any, EXECUTOR_OPTIONS] = None,
     allow_writes: AllowWrites = False,
     allow_tools: AllowTools = False,
@@ -190,7 +191,7 @@ def serve_command(
     if not mcp:
         given = {
             "agent_name": tuple(agents) != ("agent",),
-            "executor": executor != "simulate" or options is not None,
+            "executor": executor != WORLD or options is not None,
             "allow_writes": allow_writes,
             "allow_tools": allow_tools,
         }

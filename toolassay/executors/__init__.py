@@ -1,4 +1,4 @@
-"""Where calls run (an MCP server, Python functions, a simulator), and how a plan is run there.
+"""Where calls run (an MCP server, Python functions, a world), and how a plan is run there.
 
 Here: the executors behind `--executor`, built-in ones and those of installed packages.
 """
@@ -14,8 +14,10 @@ from toolassay.executors.execution_options import McpExecution as McpExecution
 from toolassay.executors.execution_options import PythonExecution as PythonExecution
 from toolassay.executors.executor import ExecutionContext, Executor, OpenExecutor
 from toolassay.extras import installed_extensions
+from toolassay.plans.execution_record import SIMULATOR, WORLD
 
 GROUP = "toolassay.executors"
+_OLD_NAMES = {SIMULATOR: WORLD}
 
 
 def executors() -> tuple[Executor, ...]:
@@ -24,8 +26,13 @@ def executors() -> tuple[Executor, ...]:
     Raises:
         UsageError: An installed one cannot be loaded, or has the name of another.
     """
-    built_in: list[Any] = [McpExecutor(), PythonExecutor(), SimulateExecutor()]
+    built_in: list[Any] = [McpExecutor(), PythonExecutor(), WorldExecutor()]
     return installed_extensions(GROUP, Executor, "executor", built_in)
+
+
+def present_name(name: str) -> str:
+    """The name that an executor has now."""
+    return _OLD_NAMES.get(name, name)
 
 
 def executor_named(name: str, more: tuple[Executor, ...] = ()) -> Executor:
@@ -38,6 +45,7 @@ def executor_named(name: str, more: tuple[Executor, ...] = ()) -> Executor:
     Raises:
         UsageError: There is none.
     """
+    name = present_name(name)
     executors_by_name = {executor.name: executor for executor in (*executors(), *more)}
     if name not in executors_by_name:
         raise UsageError(f"there is no executor '{name}'", fix=f"use one of {', '.join(executors_by_name)}")
@@ -76,16 +84,16 @@ class PythonExecutor(Executor):
         return open_python(context, options)
 
 
-class SimulateExecutor(Executor):
-    """Simulated tools."""
+class WorldExecutor(Executor):
+    """The world of the folder."""
 
-    name = "simulate"
-    help = "made-up results that fit the schemas, without a server"
+    name = WORLD
+    help = "the folder's world.json, or a world by rules; without a server (old name: simulate)"
     is_harmless = True
 
     @asynccontextmanager
     async def open(self, context: ExecutionContext, options: Any) -> AsyncIterator[OpenExecutor]:
-        """Nothing is started; what a tool needs is prepared with its first call."""
-        from toolassay.executors.simulation import OpenSimulation
+        """Nothing is started; raises as `OpenWorld` does."""
+        from toolassay.executors.world import OpenWorld
 
-        yield OpenSimulation(context)
+        yield OpenWorld(context)

@@ -189,6 +189,7 @@ class OpenExecutor(ABC):
         sends_items: Whether a list arrives as its items, so that a list of one looks like its item.
         first_state: The state in which environments start, once one was seen; of the last one where they
             are not isolated.
+        stock: Records that are there at the start, by thing, as far as they are known without a call.
     """
 
     is_isolated: bool = True
@@ -197,6 +198,7 @@ class OpenExecutor(ABC):
     starts_processes: bool = False
     identity: Mapping[str, Any] = {}
     first_state: State | None = None
+    stock: Mapping[str, Sequence[Mapping[str, Any]]] = {}
 
     @abstractmethod
     def environment(self) -> AbstractAsyncContextManager[Environment]:

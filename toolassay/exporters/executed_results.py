@@ -27,13 +27,13 @@ from toolassay.files.data_files import (
 )
 from toolassay.graph import DependencyType
 from toolassay.plans.call_plan import Argument, Call, CallPlan, Unfit, slots_of
-from toolassay.plans.execution_record import SIMULATOR, ExecutedCall, Execution, Outcome
+from toolassay.plans.execution_record import SIMULATOR, WORLD, ExecutedCall, Execution, Outcome
 from toolassay.records.dataset import RequestId
 from toolassay.tools.argument_schemas import ArgumentValidator
 from toolassay.tools.library import ToolLibrary
 
-Marking = Literal["executed", "simulated"]
-"""Whether results are those of a tool or of its simulation."""
+Marking = Literal["executed", "world", "simulated"]
+"""Whether results are those of a tool, of a simulated world, or made up by an earlier version."""
 
 
 def _fix(outcome: Outcome) -> str:
@@ -87,7 +87,8 @@ class PlanResults:
     @property
     def marking(self) -> Marking:
         """How these results are marked in an export."""
-        return "simulated" if self.executor == SIMULATOR else "executed"
+        markings: dict[str, Marking] = {SIMULATOR: "simulated", WORLD: "world"}
+        return markings.get(self.executor, "executed")
 
 
 class _OfSample(msgspec.Struct):

@@ -71,14 +71,12 @@ class Knowledge(NamedTuple):
     Attributes:
         values: Arguments of calls that the service accepted, by tool and argument.
         results: What the calls of the plan returned, in order; empty if they were not executed.
-        simulated: Whether those results are made up.
         seen: What calls of reading tools returned before, by tool.
         today: Date of the set.
     """
 
     values: Mapping[str, Mapping[str, Sequence[Any]]] = MappingProxyType({})
     results: Sequence[str] = ()
-    simulated: bool = False
     seen: Mapping[str, Sequence[SeenCall]] = MappingProxyType({})
     today: date | None = None
 
@@ -115,7 +113,6 @@ def critic_prompt(
     tools = [shown_whole(library[name]) for name in names]
     tools += [{"id": name, "unknown": True} for name in used if name not in library]
     results = shown_results([node.tool for node in gold.nodes], evidence.results)
-    made_up = [_MADE_UP] if evidence.simulated else []
     prompt = Template(template()).substitute(
         service=unescaped_json(shown_service(library)),
         tools="\n".join(unescaped_json(tool) for tool in tools),
@@ -123,7 +120,7 @@ def critic_prompt(
         request=unescaped_json(gold.request),
         steps=unescaped_json(gold.steps),
         plan=unescaped_json(shown_plan(gold)),
-        results="\n".join([*made_up, *results]) or NONE,
+        results="\n".join(results) or NONE,
         facts=_shown_facts(gold, evidence),
         doubts=_DOUBTS.format(doubts="\n".join(map(unescaped_json, doubts))) if doubts else "",
     )
@@ -149,9 +146,6 @@ def _shown_facts(gold: Gold, evidence: Knowledge) -> str:
 
 
 NONE = "(none)"
-_MADE_UP = (
-    "The results are made up. Their shape says something; values, counts, states and lengths of lists do not."
-)
 
 
 def shown_plan(gold: Gold) -> dict[str, Any]:

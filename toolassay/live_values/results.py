@@ -12,15 +12,13 @@ from toolassay.errors import as_called
 from toolassay.executors.executor import CallResult, one_line
 from toolassay.files.data_files import read_json, record_of, short_json, values_in
 from toolassay.live_values.facts import without_secrets
-from toolassay.plans.execution_record import Arguments
+from toolassay.plans.execution_record import SIMULATOR, Arguments
 from toolassay.records.data_folder import DataFolder
 from toolassay.tools.argument_schemas import Schema, properties_of
 from toolassay.tools.results import is_refusal
 
 RESULTS = "results.json"
 """File of what reading tools returned, `{tool: [{"arguments": …, "result": …}]}`."""
-SIMULATED = "simulate"
-"""The executor that makes results up."""
 # Bounds of the schema that is derived from results: a result may be a database in JSON.
 _DEEPEST = 8
 _MOST_PROPERTIES = 60
@@ -120,7 +118,7 @@ def read_results(folder: DataFolder) -> dict[str, list[SeenCall]]:
 
 def real_results(folder: DataFolder) -> dict[str, str]:
     """One result of each reading tool that a server returned; none of a simulation, which made them up."""
-    if (folder.benchmark.values_from or {}).get("executor") == SIMULATED:
+    if (folder.benchmark.values_from or {}).get("executor") == SIMULATOR:
         return {}
     return {tool: calls[0].result for tool, calls in read_results(folder).items() if calls}
 

@@ -20,8 +20,11 @@ FILE = "executions.jsonl"
 RUN = "execution"
 """Folder of journal and manifest of executions, in the data folder or in the run of a model."""
 
+WORLD = "world"
+"""The executor whose results are those of a world, which is data."""
+
 SIMULATOR = "simulate"
-"""The executor whose results are simulated."""
+"""The executor of earlier versions that made results up; its name still means `WORLD`."""
 
 Outcome = Literal["ran", "failed", "not_allowed", "in_doubt", "provider_error"]
 

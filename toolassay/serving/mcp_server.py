@@ -40,6 +40,7 @@ from toolassay.files.data_files import (
     write_json_lines,
 )
 from toolassay.files.locks import open_regular, refuse_links
+from toolassay.plans.execution_record import WORLD
 from toolassay.records.data_folder import DataFolder
 from toolassay.records.dataset import Request
 from toolassay.records.requests import Requests, key_of, request_fingerprint
@@ -215,7 +216,7 @@ def _queue_tools() -> list[mcp_types.Tool]:
 def serve_mcp(
     data_dir: str | Path,
     *,
-    executor: str = "simulate",
+    executor: str = WORLD,
     options: Any = None,
     agents: Sequence[str] = ("agent",),
     port: int = 4000,
@@ -234,7 +235,7 @@ def serve_mcp(
         port: Port; 0 selects a free one.
         allow_writes: Permit tools that are not marked read-only.
         allow_tools: Permit running code of the folder, or that an option names.
-        seed: Random seed of the simulator.
+        seed: Random seed of a world by rules.
         screen: Receives the file of the addresses once the server listens.
 
     Raises:
@@ -256,7 +257,7 @@ def serve_mcp(
     facts = {
         "ask": "agents",
         "dependency_type": "schema",
-        "executor": executor,
+        "executor": chosen.name,
         "allow_writes": allow_writes,
         "tools_sha256": sha256_of(folder.tool_desc),
     }

@@ -74,10 +74,10 @@ from toolassay.gates.labelled_set import LabelledSet, Selected
 from toolassay.gates.repair import repair as repaired
 from toolassay.gates.second_opinion_gate import SecondOpinionGate, Solver
 from toolassay.graph import ToolGraph
-from toolassay.live_values.results import SIMULATED, read_results
+from toolassay.live_values.results import read_results
 from toolassay.models.registry import refuse_baseline
 from toolassay.plans.execution_record import FILE as EXECUTIONS
-from toolassay.plans.execution_record import read_executions
+from toolassay.plans.execution_record import SIMULATOR, read_executions
 from toolassay.plans.gold import Gold
 from toolassay.records.data_folder import BY_RULES, DataFolder
 from toolassay.runs.journal import Journal
@@ -232,8 +232,9 @@ def read_evidence(folder: DataFolder) -> CriticEvidence:
     path = folder.path / EXECUTIONS
     of_sample = {}
     for execution in read_executions(path) if path.is_file() else ():
-        texts = [CallResult.of(result).text for result in execution.results.values()]
-        of_sample[execution.id] = common._replace(results=texts, simulated=execution.executor == SIMULATED)
+        if execution.executor != SIMULATOR:  # of an earlier version, which made results up
+            texts = [CallResult.of(result).text for result in execution.results.values()]
+            of_sample[execution.id] = common._replace(results=texts)
     return CriticEvidence(common, of_sample)
 
 

@@ -32,7 +32,7 @@ from toolassay.executors.plan_run import (
     run_plans,
 )
 from toolassay.files.data_files import write_json_lines
-from toolassay.plans.execution_record import FILE, RUN, SIMULATOR, Execution, read_executions
+from toolassay.plans.execution_record import FILE, RUN, SIMULATOR, WORLD, Execution, read_executions
 from toolassay.records.data_folder import DataFolder, date_setting
 from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.runs.journal import Journal
@@ -88,7 +88,7 @@ def execute(
 
     Args:
         data_dir: Data folder.
-        executor: Name of the executor: "mcp", "python", "simulate", or one that a benchmark or an installed
+        executor: Name of the executor: "mcp", "python", "world", or one that a benchmark or an installed
             package brings.
         options: Options object of the executor; None for the defaults.
         settings: Further options.
@@ -140,7 +140,7 @@ def execute(
                     with Journal(target.run_folder / JOURNAL) as journal:
                         try:
                             await run_plans(work, chosen_items, journal, loop)
-                            if not loop.summary.stop and chosen.name != SIMULATOR:
+                            if not loop.summary.stop:
                                 await _run_alternatives(work, chosen_items, journal, loop)
                         finally:  # also after an interrupt: what was done is there to see
                             _write_executions(target.path, journal, chosen_items)
@@ -213,7 +213,7 @@ def _predicted_targets(folder: DataFolder, benchmark: Benchmark, file: Path, scr
             file=file,
             fix=f"use {as_called('evaluate')}",
         )
-    if (own_calls := own_executor(file)) and own_calls != SIMULATOR:
+    if (own_calls := own_executor(file)) and own_calls not in (SIMULATOR, WORLD):
         fix = f"use {as_called('evaluate')}, which judges what they did"
         raise UsageError(f"the run itself made its calls ({own_calls})", file=file, fix=fix)
     targets = []

@@ -32,8 +32,8 @@ from toolassay.gates.gate_pipeline import GateFunnel, GateRecipe, SampleContext,
 from toolassay.gates.labelled_set import LabelledSet
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import COMPLETE
-from toolassay.live_values.results import SIMULATED
 from toolassay.models.registry import refuse_baseline
+from toolassay.plans.execution_record import SIMULATOR, WORLD
 from toolassay.prompts.templates import check_wording
 from toolassay.records.data_folder import DataFolder, date_setting, find_file
 from toolassay.records.dataset import Sample, Shape
@@ -210,11 +210,13 @@ def generate(
             target_folder, dependency_type, run, samples, writing, None, is_new=data_dir is None
         )
     seed = max(samples.seed, 0)
+    is_kept = data_dir is not None and target_folder.folder.path.is_dir()
     if live is None:
-        live = LiveSettings(SIMULATED)
-    elif data_dir is None or not target_folder.folder.path.is_dir():
+        live = LiveSettings(WORLD)
+        _refuse_simulated(target_folder.folder, Trial(target_folder.folder.path, llm), run)
+    elif not is_kept:
         raise UsageError("--values_from writes into a data folder", fix="add --data_dir FOLDER")
-    else:
+    if is_kept:
         if today is not None:  # before a server starts, which gets it
             target_folder.folder.update_benchmark(**date_setting(today))
         collect_values(target_folder.folder, live, seed, screen, again=run.choices.force)
@@ -223,6 +225,21 @@ def generate(
     with execution_review(target_folder.folder, live, graph, seed) as carry:
         return _generated(
             target_folder, dependency_type, run, samples, writing, carry, is_new=data_dir is None
+        )
+
+
+def _refuse_simulated(folder: DataFolder, trial: Trial, run: RunSettings) -> None:
+    """Refuse to go on with a run that began with results that the simulator of an earlier version made up.
+
+    Raises:
+        UsageError: The run is one.
+    """
+    has_begun = not run.choices.force and recorded_settings(trial.run_folder) is not None
+    if has_begun and (folder.benchmark.values_from or {}).get("executor", SIMULATOR) == SIMULATOR:
+        raise UsageError(
+            "this run began with simulated results, which this version does not make",
+            file=trial.run_folder,
+            fix="begin again with --force, or end it with version 0.3",
         )
 
 

@@ -53,9 +53,10 @@ from toolassay.gates.gate_pipeline import rule_gates
 from toolassay.gates.rubric import goes_to
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import condition_of
-from toolassay.live_values.results import SIMULATED, SeenCall, read_results
+from toolassay.live_values.results import SeenCall, read_results
 from toolassay.models.refused_parameters import without_default
 from toolassay.offline.work_order import RealValues
+from toolassay.plans.execution_record import SIMULATOR
 from toolassay.plans.gold import Gold
 from toolassay.prompts.templates import check_wording, read_template
 from toolassay.records.data_folder import BY_RULES, WRITTEN, DataFolder, date_setting
@@ -155,8 +156,7 @@ def judge_of(
             graph.dependency_type == "schema" and carried is not None and carried.outcome == "ran"
         )
         for critic in critics:
-            results = (carried.results, carried.is_simulated) if carried else ((), False)
-            evidence = Knowledge(values, *results, seen, today)
+            evidence = Knowledge(values, carried.results if carried else (), seen, today)
             rubric = await judged(critic, gold, background, ask, evidence, with_alternative=with_alternative)
             if rubric is not None:
                 other = _alternative(rubric.alternative, gold, record, graph, labeller)
@@ -459,8 +459,8 @@ class GenerationWork(Work):
         is_structured = bool(self.run_settings.model.structured)
         seen = read_results(self.target_folder.folder)
         recorded = self.target_folder.folder.benchmark.values_from or {}
-        # Values that a simulation accepted were drawn, and exist nowhere.
-        known = {} if recorded.get("executor") == SIMULATED else self.values
+        # Values that the simulator of an earlier version accepted were drawn, and exist nowhere.
+        known = {} if recorded.get("executor") == SIMULATOR else self.values
         judge = partial(judge_of, graph, tuple(writing.critic), known, seen, self.today)
         shared: dict[str, Any] = {
             "graph": graph,

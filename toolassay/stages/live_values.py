@@ -20,7 +20,7 @@ from toolassay.benchmarks.registry import benchmark_executors
 from toolassay.console.screen import WARNING, Screen
 from toolassay.console.text_formatting import count_of, some_of
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.executors import executor_named
+from toolassay.executors import executor_named, present_name
 from toolassay.executors.executor import (
     CallResult,
     EnvironmentFailure,
@@ -37,8 +37,8 @@ from toolassay.link_proposals.proposal_run import FOLDER as REVIEWS
 from toolassay.link_proposals.schema_links import TRACES
 from toolassay.live_values.candidates import Known
 from toolassay.live_values.collector import Collector, Observation
-from toolassay.live_values.facts import Fact
-from toolassay.live_values.results import RESULTS, SIMULATED, is_empty, values_with_errors
+from toolassay.live_values.facts import Fact, facts_of
+from toolassay.live_values.results import RESULTS, is_empty, values_with_errors
 from toolassay.plans.call_plan import Unfit, call_plan_of
 from toolassay.plans.execution_record import Execution
 from toolassay.records.data_folder import DataFolder
@@ -48,7 +48,7 @@ from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL
 from toolassay.stages.graph import build_graph
 from toolassay.stages.settings import LiveSettings
-from toolassay.tools.library import ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 VALUES = "values.json"
 """File of real values of arguments, `{tool: {argument: [value, …]}}`."""
@@ -164,7 +164,8 @@ def collect_values(
         changing = sorted(observation.changing)
         fruitless = sorted(observation.fruitless)
         names = msgspec.to_builtins(Collected(unusable, changing, sorted(observation.idle), fruitless))
-        draft.update_benchmark(**{RECORD: {"executor": live.executor, "seed": seed, **context, **names}})
+        name = present_name(live.executor)
+        draft.update_benchmark(**{RECORD: {"executor": name, "seed": seed, **context, **names}})
         _hand_over(draft, folder)
     _report(observation, library, folder.path / VALUES, screen)
 
@@ -229,13 +230,15 @@ async def _collected(
 
 
 async def _known(opened: OpenExecutor) -> Known:
-    """What is known before the first call: the files of the workspace, and the resources of the server."""
+    """What is known before the first call: files of the workspace, resources of the server, its stock."""
     files, folders = await asyncio.to_thread(opened.paths)
     known = Known(files=files, folders=folders)
     for resource in await opened.resources():
         for key, value in msgspec.structs.asdict(resource).items():
             if value:
                 known.add([Fact(value, (key,), ("resource",), "")])
+    for thing, records in opened.stock.items():
+        known.add(facts_of(Tool(f"list_{thing}"), {}, {thing: records}, ""))
     return known
 
 
@@ -353,8 +356,6 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
             item = PlannedItem(gold.id, plan)
             execution = await asyncio.wrap_future(portal.start_task_soon(run, item))
             texts = [CallResult.of(result).text for result in execution.results.values()]
-            if executor.name == SIMULATED:  # what it refuses says nothing about the service
-                return Carried("simulated", (), texts)
             if execution.outcome == "failed":
                 words = f"the plan was executed and failed: {execution.reason}"
                 return Carried("failed", [Problem("execution", words)], texts)

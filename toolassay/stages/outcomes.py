@@ -23,7 +23,7 @@ from toolassay.executors.outcome import OutcomeLine, OutcomeSummary, OutcomeVerd
 from toolassay.executors.plan_run import compared_execution
 from toolassay.files.data_files import read_json_lines, sha256_of, write_json, write_json_lines
 from toolassay.metrics.pass_k import NO_RUN, stability_metrics
-from toolassay.plans.execution_record import FILE, RUN, SIMULATOR, Execution, read_executions
+from toolassay.plans.execution_record import FILE, RUN, SIMULATOR, WORLD, Execution, read_executions
 from toolassay.records.cases import is_case
 from toolassay.records.data_folder import DataFolder
 from toolassay.records.dataset import LastLabels, RequestId
@@ -113,7 +113,7 @@ def judge_agent(
     ignore = (recorded_settings(folder.path / RUN) or {}).get("ignore", [])
     problem = ""
     is_like_gold = {execution.executor for execution in gold.values()} == {executor}
-    if executor == SIMULATOR and not is_like_gold:
+    if executor in (SIMULATOR, WORLD) and not is_like_gold:
         return None
     has_samples = any(not is_case(label) for _, label in LastLabels(folder.data))
     if not is_like_gold and (gold or has_samples):

@@ -28,7 +28,7 @@ from toolassay.link_proposals.options import LinkOptions, ProposeOptions
 from toolassay.metrics.confidence_interval import Interval, proportion_interval
 from toolassay.models import ModelOptions
 from toolassay.plans.execution_record import FILE as EXECUTIONS
-from toolassay.plans.execution_record import SIMULATOR, read_executions
+from toolassay.plans.execution_record import SIMULATOR, WORLD, read_executions
 from toolassay.records.data_folder import DataFolder, find_file
 from toolassay.records.dataset import TASK_KIND, read_labels
 from toolassay.review.decision import FOLDER as REVIEWS
@@ -307,7 +307,7 @@ class MadeSet(Result):
         passed: Those that pass the gates, the execution and the critics: the set.
         kinds: Number of those of each kind of task; empty without a difficulty.
         ran: Those of the set whose plan was executed without an error.
-        simulated: Those of `ran` whose calls were simulated; the others ran on the server.
+        simulated: Those of `ran` that ran in a simulated world; the others ran on the server.
         tools: Tools that occur in the set, and all.
         links: Links that occur in the set, and all.
         publishable: Share of the set that is publishable, with its interval (95 %): as reviewers decided on
@@ -435,7 +435,8 @@ def _counted(
         if sample.level == "pass" and sample.gates.get(ExecutionGate.name) == "pass"
     }
     executions = read_executions(folder.path / EXECUTIONS)
-    simulated = sum(execution.id in ran and execution.executor == SIMULATOR for execution in executions)
+    in_worlds = {execution.id for execution in executions if execution.executor in (SIMULATOR, WORLD)}
+    simulated = len(in_worlds & ran)
     rounds = recorded_rounds(folder)
     return MadeSet(
         rounds[-1].end or 0,
@@ -480,7 +481,7 @@ def _card(made_set: MadeSet, llm: str, critics: Collection[str]) -> str:
     money = "unknown" if made_set.cost_usd is None else f"${made_set.cost_usd:.2f}"
     ran = {
         "ran on the server": made_set.ran - made_set.simulated,
-        "ran in the simulation": made_set.simulated,
+        "ran in a simulated world": made_set.simulated,
     }
     rows = [
         ("asked", made_set.asked),

@@ -13,6 +13,7 @@ from toolassay.backinstruct.format import format_data as format_folder
 from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.engines import EngineName
 from toolassay.errors import UsageError
+from toolassay.executors import present_name
 from toolassay.files.data_files import copy_file
 from toolassay.files.locks import exclusive_folder
 from toolassay.gates.checked_folder import CheckedFolder
@@ -25,6 +26,7 @@ from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettin
 from toolassay.stages.check import Checked, check_into, teacher_of
 from toolassay.stages.execute import execute
 from toolassay.stages.settings import Calibrations, Critics, ExecutionSettings, GateSettings, LiveSettings
+from toolassay.worlds.world import FILE as WORLD_FILE
 
 
 def format_data(
@@ -135,7 +137,10 @@ def release(
     run = RunSettings(model, limits, RunChoices(force=force), command, screen)
     with exclusive_folder(folder.path, _LOCK, what="another release", fix="wait until it is done"):
         candidates = _candidates(folder)
-        makers = {"written_by": teacher_of(candidates), "executor": "" if live is None else live.executor}
+        makers = {
+            "written_by": teacher_of(candidates),
+            "executor": "" if live is None else present_name(live.executor),
+        }
         provenance = {role: name for role, name in makers.items() if name}
         target = CheckedFolder(folder.path, candidates, force=force, releases=True, provenance=provenance)
         target.require()
@@ -177,7 +182,7 @@ def _candidates(folder: DataFolder) -> DataFolder:
     candidates = folder.path / CANDIDATES
     shutil.rmtree(candidates, ignore_errors=True)
     candidates.mkdir()
-    names = ("statistics.json", CASES)
+    names = ("statistics.json", CASES, WORLD_FILE)
     for path in (folder.tool_desc, folder.graph_desc, folder.data_raw, *map(folder.path.joinpath, names)):
         if path.exists():
             (candidates / path.name).symlink_to(path.resolve())

@@ -307,7 +307,7 @@ class ExecutionSettings:
     limit: Annotated[int | None, Option("Only the first N plans.", minimum=1, metavar="N", common=True)] = (
         None
     )
-    seed: Annotated[int, Option("Random seed of the simulator and of wrong calls.")] = 0
+    seed: Annotated[int, Option("Random seed of wrong calls, and of a world by rules.")] = 0
     force: Annotated[
         bool,
         Option("Start again with other settings; earlier executions are kept under a dated name."),

@@ -15,6 +15,7 @@ from toolassay.console.screen import DEFAULT, Screen
 from toolassay.console.tables import Result
 from toolassay.errors import UsageError
 from toolassay.files.data_files import write_json, write_text
+from toolassay.plans.execution_record import WORLD
 from toolassay.records.data_folder import DataFolder
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings
 from toolassay.stages.settings import SurfaceSettings
@@ -87,7 +88,7 @@ def surface(
         raise UsageError(f"{title} has tools of its own", file=folder.path, fix="use a folder of your tools")
     place = Path(out) if out is not None else folder.path / "surface"
     own = benchmark_of(folder).options.run() if own is None else own
-    if own.executor not in ("mcp", "simulate"):
+    if own.executor not in ("mcp", WORLD):
         raise UsageError(f"--executor {own.executor} is of one version", fix="use --executor mcp, or none")
     run = RunSettings(model, limits, RunChoices(dry_run=settings.dry_run), command, screen)
     baseline = settings.baseline

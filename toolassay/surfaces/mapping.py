@@ -20,8 +20,8 @@ from toolassay.graph.derive.evidence import Similarity
 from toolassay.plans.gold import ALTERNATIVES
 from toolassay.prompts.plan_schemas import object_schema
 from toolassay.prompts.templates import package_template
+from toolassay.runs.questions import ModelQuestion, asked_once
 from toolassay.runs.settings import RunSettings
-from toolassay.runs.single_question import SingleQuestion, asked_once
 from toolassay.tools.argument_schemas import Property, properties_of
 from toolassay.tools.identifiers import words
 from toolassay.tools.library import Tool, ToolLibrary
@@ -306,7 +306,7 @@ def proposed_by_model(
     schema = object_schema({"tools": {"type": "array", "items": form}})
     otherwise = "proposals are by names, texts and schemas"
     answer = asked_once(
-        SingleQuestion("mapping", prompt, ToolMapping, schema, _PARAMETERS, otherwise), folder, run
+        ModelQuestion("mapping", prompt, ToolMapping, schema, _PARAMETERS, otherwise), folder, run
     )
     if answer is None:
         return None

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property, partial
-from itertools import zip_longest
 from typing import Any, get_args
 
 import msgspec
@@ -46,7 +45,6 @@ from toolassay.runs.journal import Journal
 from toolassay.tools.library import Tool
 from toolassay.writing.shown import (
     offered_tools,
-    shape_of_result,
     shown_links,
     shown_results,
     shown_rows,
@@ -58,7 +56,6 @@ from toolassay.writing.situations import Situations
 from toolassay.writing.turns import (
     MOST_CALLS,
     NOT_CARRIED_OUT,
-    SIMULATED,
     PlanAnswer,
     RequestAnswer,
     Situation,
@@ -281,19 +278,12 @@ class SeedItems(SampleWriter):
         """The prompt for the words."""
         situation = Situation.drawn(sample.seed, sample.index, self.situations)
         results = [] if carried is None else list(carried.results)
-        is_simulated = carried is not None and carried.is_simulated
-        if is_simulated:
-            tools = [self.graph.library[call.tool] for call in plan.calls]
-            results = [
-                text if text is not None and shape_of_result(tool) else "(not known)"
-                for tool, text in zip_longest(tools, results[: len(tools)])
-            ]
         text = template("request").substitute(
-            simulated=SIMULATED if is_simulated else "",
             results="\n".join(shown_results([call.tool for call in plan.calls], results)) or NOT_CARRIED_OUT,
             goal=plan.goal.replace("\n", " "),
             voice=self._form(sample).voice(situation, len(plan.calls)),
             # Runs that began with an earlier version have these in their recorded text.
+            simulated="",
             register=situation.register,
             length=situation.length_for(len(plan.calls)),
         )

@@ -10,8 +10,8 @@ import msgspec
 
 from toolassay.prompts.plan_schemas import object_schema
 from toolassay.prompts.templates import package_template
+from toolassay.runs.questions import ModelQuestion, asked_once
 from toolassay.runs.settings import RunSettings
-from toolassay.runs.single_question import SingleQuestion, asked_once
 from toolassay.tools.library import ToolLibrary
 from toolassay.writing.shown import shown_service
 
@@ -47,7 +47,7 @@ def library_situations(folder: Path, library: ToolLibrary, run: RunSettings) -> 
     prompt = Template(package_template("writing", FOLDER)).substitute(
         service=shown_service(library), tools=", ".join(library.ids[:_MOST_NAMES]), number=_NUMBER
     )
-    question = SingleQuestion(
+    question = ModelQuestion(
         FOLDER,
         prompt,
         Situations,

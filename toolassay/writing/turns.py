@@ -162,8 +162,4 @@ def seed_wording() -> str:
     return "\n".join(template(name).template for name in ("plan", "request", "again"))
 
 
-SIMULATED = (
-    ", but only simulated: the results are made up. Their shape says something; values, counts, states and "
-    "lengths of lists do not, and they need not fit together"
-)
 NOT_CARRIED_OUT = "(they could not be carried out)"

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import msgspec.structs
 
+from toolassay.argument_values.drawn_results import ResultMaker, UnmakeableError
 from toolassay.benchmarks.security.probe import (
     IN_WORDS,
     NO_TEXT,
@@ -43,7 +44,6 @@ from toolassay.errors import UsageError, as_called
 from toolassay.executors.executor import CallResult, Environment, OpenExecutor, State
 from toolassay.executors.outcome import judge
 from toolassay.executors.plan_run import compared
-from toolassay.executors.simulated_results import Actions, ResultMaker, UnmakeableError
 from toolassay.files.data_files import map_texts, read_json_lines, unescaped_json, values_in
 from toolassay.graph import ToolGraph
 from toolassay.plans.execution_record import FILE, SIMULATOR, Arguments, Execution, read_executions
@@ -56,6 +56,7 @@ from toolassay.runs.manifest import recorded_settings
 from toolassay.runs.outcomes import NOT_RUN
 from toolassay.tools.library import Tool, ToolLibrary
 from toolassay.tools.results import is_refusal
+from toolassay.worlds.actions import Actions
 
 RESULT = "tool result"
 RESOURCE = "resource"

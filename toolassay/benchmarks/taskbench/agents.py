@@ -102,7 +102,7 @@ class AgentWork(CallWork):
                 "dependency_type": "schema",
                 "ask": AGENTS,
                 "max_seconds": own.max_seconds,
-                "executor": own.executor,
+                "executor": self._executor.name,
                 "prompt_sha256": facts.settings["prompt_sha256"],
             },
             parameters={},

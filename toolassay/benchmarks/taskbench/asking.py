@@ -144,7 +144,7 @@ class CallItems(RequestItems):
             if writing and not self.allow_writes:
                 raise UsageError(
                     f"{len(writing)} tools are not marked read-only, e.g. '{writing[0]}'",
-                    fix="permit them with --allow_writes, or use --executor simulate",
+                    fix="permit them with --allow_writes, or use --executor world",
                 )
             self._executor = executor
             self._free = asyncio.Semaphore(self.together) if executor.starts_processes else None

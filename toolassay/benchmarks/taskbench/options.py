@@ -12,6 +12,7 @@ from toolassay.benchmarks.registry import EXECUTOR_OPTIONS, executor_names
 from toolassay.declarations import Option
 from toolassay.errors import UsageError
 from toolassay.graph.tool_graph import DEPENDENCY_TYPE
+from toolassay.plans.execution_record import WORLD
 from toolassay.prompts.templates import Wording, check_wording
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class PlanOptions:
             section="Executors",
             common=True,
         ),
-    ] = "simulate"
+    ] = WORLD
     executor_options: Annotated[Any, EXECUTOR_OPTIONS] = None
     allow_writes: Annotated[
         bool,

@@ -435,7 +435,7 @@ class CallWork(PlanWork):
         facts = super().facts
         shown = [items.system(items.tools), *(tool.to_openai() for tool in items.tools)]
         prompt_hash = hashlib.sha256(json.dumps(shown).encode()).hexdigest()
-        limits = {"max_steps": own.max_steps, "max_seconds": own.max_seconds, "executor": own.executor}
+        limits = {"max_steps": own.max_steps, "max_seconds": own.max_seconds, "executor": self._executor.name}
         return replace(
             facts,
             settings={
