@@ -271,3 +271,62 @@ def test_what_cannot_be_computed_is_refused(one: AnyOperation, arguments: dict[s
 def test_new_keys_are_new(keys: list[Any]) -> None:
     key = new_key("thing", keys)
     assert str(key) not in map(str, keys) and type(key) is (type(keys[-1]) if keys else str)
+
+
+def test_a_result_has_further_records() -> None:
+    stays = {"thing": "booking", "where": [by("guest_id", value="${record.id}")], "sort": "-start"}
+    shown = operation(
+        "get",
+        thing="guest",
+        where=[by("id", "id")],
+        lists={"stays": stays},
+        result={
+            "name": "${record.name}",
+            "stays": {"$each": {"id": "${record.id}", "price": "${record.room_no.price}"}, "$of": "stays"},
+        },
+    )
+    assert done(shown, id="G-1") == {"name": "Ann Lee", "stays": [{"id": "B-7", "price": 80}]}
+
+
+def test_each_item_of_a_list_makes_a_record_or_none_does() -> None:
+    invite = operation(
+        "create", thing="guest", each="names", fields={"id": "${item}"}, result={"$each": "${record.id}"}
+    )
+    assert done(invite, names=["G-5", "G-6"]) == ["G-5", "G-6"]
+    assert "already" in refusal(invite, names=["G-7", "G-1"])
+    assert refusal(invite, names="G-8") == "names is no list"
+
+
+def test_a_template_goes_across_an_argument_that_names_a_record() -> None:
+    ask = operation(
+        "declared",
+        exists={"room": "room"},
+        result="It costs ${arguments.room.price}.",
+        also=[{"op": "setting", "name": "balance", "value": "${arguments.room.price}"}],
+    )
+    state = WorldState(WORLD)
+    assert done(ask, state, room=2) == "It costs 60.5." and state.settings["balance"] == 60.5
+
+
+def test_conditions_on_arguments_and_alternatives() -> None:
+    check = operation(
+        "declared",
+        needs=[
+            by("", "day", "form", value="YYYY-MM-DD"),
+            by("", "start", "below", value="${arguments.end}"),
+            by("", "method", "in", value=["CARD", "CASH"]),
+        ],
+    )
+    assert done(check, day="2026-03-02", start=1, end=2, method="CARD") == "done"
+    assert done(check) == "done"
+    assert refusal(check, day="2 March") == "day is '2 March'"
+    assert (
+        refusal(check, start=3, end=2) == "start is 3" and refusal(check, method="GOLD") == "method is 'GOLD'"
+    )
+    either = operation(
+        "list",
+        thing="room",
+        where=[{"any": [by("no", value=3), by("price", "p")]}],
+        result={"$each": "${record.no}"},
+    )
+    assert done(either, p=60.5) == [2, 3]

@@ -208,6 +208,9 @@ class Collector:
         self._compares = opened.is_isolated
         self._today = today or datetime.now(UTC).date()
         self.observation = Observation()
+        for tool in library:
+            if reason := opened.missing(tool):
+                self.observation.unusable[tool.id] = reason
         may_call = [tool for tool in library if self._may_call(tool)]
         self._readers = [tool for tool in may_call if self._reads(tool)]
         self._writers = [tool for tool in may_call if tool not in self._readers]

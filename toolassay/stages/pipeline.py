@@ -18,6 +18,7 @@ from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.console.tables import Result, Table
 from toolassay.errors import IncompleteError, ToolassayError, UsageError
 from toolassay.evaluation.evaluation import FolderEvaluation
+from toolassay.executors import present_name
 from toolassay.files.data_files import read_json_lines, safe_name, write_text
 from toolassay.gates.calibration import Calibration, read_calibrations, standing
 from toolassay.gates.checked_folder import GATES
@@ -52,7 +53,9 @@ from toolassay.stages.settings import (
     WritingSettings,
 )
 from toolassay.stages.split import split
+from toolassay.stages.world import world
 from toolassay.tools.library import ToolLibrary
+from toolassay.worlds.world import FILE as WORLD_FILE
 
 # Samples of a pipeline that names no number; the 5,000 of `generate` would be too expensive to try.
 _SAMPLES = 300
@@ -348,6 +351,8 @@ def make_set(
 ) -> MadeSet:
     """Make a data set from a server's tools: written, executed and judged until enough samples pass.
 
+    Tools without a server (executor "world") get a world first, written by the same model.
+
     A second start goes on where the first one stopped.
 
     Args:
@@ -373,6 +378,10 @@ def make_set(
     if not folder.tool_desc.exists():
         step("import the tools of the server")
         _import(folder, live, screen)
+    if present_name(live.executor) == WORLD and not (folder.path / WORLD_FILE).exists():
+        step("write a world for the tools")
+        endpoint = model.endpoint(limits)
+        world(folder.path, llm=llm, options=endpoint, limits=limits, command=command, screen=screen)
     if not folder.graph_desc.exists():
         step("build the graph of the tools")
         propose = None

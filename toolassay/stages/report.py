@@ -42,6 +42,7 @@ from toolassay.graph import ToolGraph
 from toolassay.metrics.confidence_interval import NOTHING
 from toolassay.metrics.significance import compare_shares, holm
 from toolassay.models.registry import BASELINES, BUILT_IN
+from toolassay.plans.execution_record import WORLD
 from toolassay.plans.gold import Gold
 from toolassay.records.data_folder import BY_RULES, DataFolder
 from toolassay.records.dataset import read_labels
@@ -74,6 +75,7 @@ from toolassay.stages.leaderboard import ALL_ITEMS, ScoredFolder, ways_of
 from toolassay.stages.settings import ReportSettings
 from toolassay.variety.measures import VarietyPart, measure_variety
 from toolassay.version import __version__
+from toolassay.worlds.world import FILE as WORLD_FILE
 
 FUNNEL = "funnel.json"
 MOST_LINKS = 3_000
@@ -237,12 +239,14 @@ def _basis(folder: ScoredFolder) -> Iterator[str]:
     """Whether plans or outcomes were compared, and how those that lack an outcome get one."""
     command = f"toolassay execute --data_dir {shlex.quote(str(folder.folder.path))} --executor"
     if not folder.is_executed:
-        # Tools that were not imported have no executor but the simulator, whose outcomes do not rank.
+        # Tools that were not imported have no executor.
         if folder.can_execute and folder.folder.benchmark.dependency_type == "schema":
             again = "then the same with --predictions MODEL"
             yield f"Plans were compared; nothing was executed. To rank by outcome: {command} NAME, {again}."
         return
     executed = [(run, run.outcomes) for run in folder.runs if run.outcomes is not None and run.is_executed]
+    if any(outcomes.executor == WORLD for _, outcomes in executed):
+        yield f"Outcomes are those of a simulated world ({WORLD_FILE}), not of the service."
     if rest := [run.model for run in folder.runs if not run.is_baseline and not run.is_executed]:
         yield (
             f"Not ranked, because their outcomes are not known: {', '.join(rest)}. Run {command} "

@@ -98,7 +98,7 @@ def used_things(world: World) -> World:
     parts = [part for operation in world.tools.values() for part in parts_of(operation)]
     used = {part.thing for part in parts if isinstance(part, OnRecords)}
     used |= {name for part in parts for name in part.exists.values()}
-    used |= {others.thing for part in parts for others in part.unless}
+    used |= {others.thing for part in parts for others in part.further}
     while more := {other for name in used for other in world.things[name].references.values()} - used:
         used |= more
     return msgspec.structs.replace(
@@ -123,13 +123,16 @@ def simple(conditions: Sequence[FieldCondition]) -> Iterator[FieldCondition]:
 def arguments_of(operation: AnyOperation) -> list[str]:
     """The paths of the arguments that an operation names, templates of results included; "" for all."""
     paths: dict[str, None] = {}
+    keys = [path for part in parts_of(operation) for path in part.exists]
     for part in parts_of(operation):
-        others = [condition for other in part.unless for condition in simple(other.where)]
+        others = [condition for other in part.further for condition in simple(other.where)]
         conditions = [*conditions_of(part), *simple(part.needs), *others]
         named = [condition.argument for condition in conditions] + [*part.exists]
         match part:
             case ListRecords():
                 named += [part.limit, part.skip, part.page]
+            case CreateRecord():
+                named.append(part.each)
             case Convert():
                 named += [part.amount, part.source, part.target]
             case ShiftTime():
@@ -143,7 +146,7 @@ def arguments_of(operation: AnyOperation) -> list[str]:
         for name in names_in([*templates, *(condition.value for condition in conditions)]):
             root, _, path = name.partition(".")
             # A path may go on across an argument that names a record.
-            path = next((known for known in part.exists if path.startswith(f"{known}.")), path)
+            path = next((known for known in keys if path.startswith(f"{known}.")), path)
             paths |= {path: None} if root == "arguments" else {}
     return [*paths]
 
@@ -232,6 +235,8 @@ def _accepts_anything(calls: WorldCalls, tool: Tool, accepted: CheckedCall) -> I
     operation = calls.world.tools[tool.id]
     if not isinstance(operation, OnRecords) or isinstance(operation, ListRecords | CreateRecord):
         return
+    if getattr(operation, "every", False):
+        return
     tests = [
         condition.argument
         for condition in simple(operation.where)
@@ -297,7 +302,7 @@ def fitting_arguments(calls: WorldCalls, tool: Tool, rng: Random, state: WorldSt
     required = set(schema.get("required", ()))
     for path, value in wanted.items():
         is_absent = value_of(drawn, path) is MISSING
-        if value is None or (is_absent and path.partition(".")[0] not in required and rng.random() < 0.5):
+        if value is None or (is_absent and path not in required and rng.random() < 0.5):
             continue
         drawn = with_value(drawn, path, value)
     return drawn
@@ -313,19 +318,25 @@ def _named_records(operation: OnRecords, state: WorldState, rng: Random) -> dict
     thing = state.world.things[operation.thing]
     wanted: dict[str, Any] = {}
     for field, template in fields.items():
-        for name in names_in(template):
+        for path in _arguments_in(template):
             if field in thing.references:
-                wanted[name.removeprefix("arguments.")] = _some_key(state, thing.references[field], rng)
+                wanted[path] = _some_key(state, thing.references[field], rng)
             elif field not in (thing.key, *getattr(operation, "unique", ())):  # a value of the usual form
-                wanted[name.removeprefix("arguments.")] = record.get(field)
+                wanted[path] = record.get(field)
     if isinstance(operation, RelateRecords) and operation.remove and (members := record.get(operation.field)):
-        for path in names_in(operation.value):
-            wanted[path.removeprefix("arguments.")] = rng.choice(members)
+        for path in _arguments_in(operation.value):
+            wanted[path] = rng.choice(members)
     for condition in simple(getattr(operation, "where", ())) if record else ():
         if condition.argument:
             value = state.value(record, condition.field) if condition.field else _some_text(record, rng)
             wanted[condition.argument] = None if value is MISSING else value
     return wanted
+
+
+def _arguments_in(template: Any) -> list[str]:
+    """The paths of the arguments that a template names."""
+    prefix = "arguments."
+    return [name.removeprefix(prefix) for name in names_in(template) if name.startswith(prefix)]
 
 
 def _some_text(record: Mapping[str, Any], rng: Random) -> str | None:

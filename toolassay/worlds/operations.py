@@ -14,6 +14,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from msgspec import UNSET
 
+from toolassay.argument_values.drawn_values import written_form
 from toolassay.files.data_files import unescaped_json
 from toolassay.worlds.templates import MISSING, filled, value_of
 from toolassay.worlds.world import (
@@ -34,6 +35,7 @@ from toolassay.worlds.world import (
     UpdateRecord,
     UseSetting,
     World,
+    parts_of,
 )
 
 _EARTH_RADIUS = 6371.0088  # kilometres, mean (IUGG)
@@ -90,14 +92,17 @@ class WorldState:
             "settings": self.settings,
             "now": self.world.now,
             "date": self.world.now[:10],
+            "seconds": _moment(self.world.now).timestamp(),
             "digest": hashlib.sha256(text.encode(errors="replace")).hexdigest()[:8],
         }
-        before = copy.deepcopy((self.records, self.settings)) if operation.also else None
+        keys = {path: name for part in parts_of(operation) for path, name in part.exists.items()}
+        is_several = bool(operation.also) or bool(getattr(operation, "each", ""))
+        before = copy.deepcopy((self.records, self.settings)) if is_several else None
         try:
-            call = _Call(self, operation, names)
+            call = _Call(self, operation, names, keys)
             result = call.result()
             for other in operation.also:
-                _Call(self, other, {**names, "first": call.names.get("record", MISSING)}).result()
+                _Call(self, other, {**names, "first": call.names.get("record", MISSING)}, keys).result()
         except RefusedError:
             if before is not None:
                 self.records, self.settings = before
@@ -130,8 +135,15 @@ class _Call:
         names: What its templates can name; the record that was found or made is added.
     """
 
-    def __init__(self, state: WorldState, operation: AnyOperation, names: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        state: WorldState,
+        operation: AnyOperation,
+        names: Mapping[str, Any],
+        keys: Mapping[str, str],
+    ) -> None:
         self._state = state
+        self._keys = keys  # the things of arguments that are keys
         self._operation = operation
         self._arguments: Mapping[str, Any] = names["arguments"]
         self.names = dict(names)
@@ -150,6 +162,10 @@ class _Call:
             self._refuse_others({})
         found, otherwise = self._done()
         self.names |= found
+        about = found.get("record", {})
+        for name, listed in operation.lists.items():
+            rows = [*self._matching(listed.thing, listed.where, about=about)]
+            self.names[name] = self._sorted(rows, listed.sort)
         result = self._filled(otherwise if operation.result is UNSET else operation.result)
         return None if result is MISSING else copy.deepcopy(result)
 
@@ -174,7 +190,7 @@ class _Call:
     def _follow(self, record: Mapping[str, Any], field: str) -> Any:
         """As the state does; an argument that must name a record leads to it."""
         if record is self._arguments:
-            name = self._operation.exists.get(field)
+            name = self._keys.get(field)
             return (self._state.by_key(name, record[field]) or MISSING) if name else MISSING
         return self._state.follow(record, field)
 
@@ -186,18 +202,24 @@ class _Call:
             case GetRecord() as operation:
                 return {"record": self._found(operation)[0]}, "${record}"
             case CreateRecord() as operation:
-                return {"record": self._create(operation)}, "${record}"
+                if not operation.each:
+                    return {"record": self._create(operation)}, "${record}"
+                items = self._argument(operation.each)
+                if not isinstance(items, list):
+                    raise RefusedError(f"{operation.each} is no list")
+                made = [self._create(operation, item=item) for item in items]
+                return {"records": made, "count": len(made)}, "${records}"
             case UpdateRecord() as operation:
                 found = self._found(operation)
                 changed = [self._changed(operation, record) for record in found]
                 for record, values in zip(found, changed, strict=True):
                     record.update(values)
-                return {"record": found[0], "records": found, "count": len(found)}, "${record}"
+                return _changes_of(found)
             case DeleteRecord() as operation:
                 found = self._found(operation)
                 records = self._state.records
                 records[operation.thing] = [one for one in records[operation.thing] if one not in found]
-                return {"record": found[0], "records": found, "count": len(found)}, "${record}"
+                return _changes_of(found)
             case RelateRecords() as operation:
                 return {"record": self._relate(operation)}, "${record}"
             case UseSetting() as operation:
@@ -209,7 +231,7 @@ class _Call:
                     settings[operation.name] = copy.deepcopy(value)
                 return {"value": settings.get(operation.name)}, "${value}"
             case TellTime():
-                return {"seconds": _moment(self._state.world.now).timestamp()}, "${now}"
+                return {}, "${now}"
             case Convert() as operation:
                 return {"value": _converted(operation, self._arguments)}, "${value}"
             case ShiftTime() as operation:
@@ -227,18 +249,22 @@ class _Call:
             for record in self._matching(operation.thing, operation.where)
             if not any(self._others(record))
         ]
-        if name := operation.sort.lstrip("-"):
-            values = [(self._state.value(record, name), record) for record in found]
-            known = [(value, record) for value, record in values if value is not MISSING]
-            known.sort(key=lambda pair: _ordered(pair[0]), reverse=operation.sort[0] == "-")
-            found = [record for _, record in known]
-            found += [record for value, record in values if value is MISSING]
+        found = self._sorted(found, operation.sort)
         most = self._number_of(operation.limit, operation.most)
         start = self._number_of(operation.skip, 0)
         start += max(0, self._number_of(operation.page, 1) - 1) * most
         shown = found[start : start + most]
         more = start + len(shown) < len(found)
         return {"records": shown, "count": len(shown), "total": len(found), "more": more}
+
+    def _sorted(self, records: list[Record], by: str) -> list[Record]:
+        """Records by a field, those without it last; as they are without a field."""
+        if not (name := by.lstrip("-")):
+            return records
+        values = [(self._state.value(record, name), record) for record in records]
+        known = [(value, record) for value, record in values if value is not MISSING]
+        known.sort(key=lambda pair: _ordered(pair[0]), reverse=by[0] == "-")
+        return [record for _, record in known] + [record for value, record in values if value is MISSING]
 
     def _number_of(self, path: str, otherwise: int) -> int:
         """A number of records that an argument says."""
@@ -251,14 +277,14 @@ class _Call:
         if named and all(self._argument(path) is MISSING for path in named):
             raise RefusedError(f"it needs {' or '.join(named)}")
         found = [*self._matching(operation.thing, operation.where)]
-        if not found:
+        is_every = isinstance(operation, UpdateRecord | DeleteRecord) and operation.every
+        if not (found or is_every):
             said = [
                 f"{condition.field or 'text'} {value!r}"
                 for condition in operation.where
                 if (value := self._compared(condition)) is not MISSING
             ]
             raise RefusedError(f"there is no {operation.thing} with {' and '.join(said) or 'this'}")
-        is_every = isinstance(operation, UpdateRecord | DeleteRecord) and operation.every
         found = found if is_every else found[:1]
         for record in found:
             self._refuse_others(record)
@@ -269,10 +295,10 @@ class _Call:
                     raise RefusedError(f"the {operation.thing} has {has} as {condition.field}")
         return found
 
-    def _create(self, operation: CreateRecord) -> Record:
+    def _create(self, operation: CreateRecord, **item: Any) -> Record:
         thing = self._state.world.things[operation.thing]
         records = self._state.records.setdefault(operation.thing, [])
-        values = {name: self._filled(template) for name, template in operation.fields.items()}
+        values = {name: self._filled(template, **item) for name, template in operation.fields.items()}
         record = {name: value for name, value in values.items() if value is not MISSING}
         record = copy.deepcopy({**self._filled(thing.defaults), **record})
         if len(records) >= _MOST_RECORDS:
@@ -372,6 +398,12 @@ class _Call:
         return self._filled(condition.value, **({} if record is None else {"record": record}))
 
 
+def _changes_of(found: list[Record]) -> tuple[dict[str, Any], str]:
+    """What a result can name of changed records, and the result without a template."""
+    first = {"record": found[0]} if found else {}
+    return {**first, "records": found, "count": len(found)}, "${record}" if found else "${count}"
+
+
 def _fits(condition: FieldCondition, value: Any, wanted: Any) -> bool:
     """Whether the value of a field fulfils a condition."""
     match condition.test:
@@ -391,6 +423,11 @@ def _fits(condition: FieldCondition, value: Any, wanted: Any) -> bool:
             return isinstance(value, str) and value.startswith(str(wanted))
         case "ends":
             return isinstance(value, str) and value.endswith(str(wanted))
+        case "form":
+            try:
+                return bool(datetime.strptime(str(value), written_form(str(wanted))))
+            except ValueError:
+                return False
     if value is None:
         return False
     left, right = _ordered(value), _ordered(wanted)

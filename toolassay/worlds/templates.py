@@ -1,9 +1,9 @@
 """Results and fields as templates: JSON in which `${…}` names a value.
 
 `${record.name}` alone is the value itself, inside a longer text it is its text. A field of an object whose
-value is not there is left out. `{"$each": template}` is a list with the template of each record found, and
-`{"$add": [a, b]}` a number; also `$subtract`, `$multiply`, and `$days` from one date to another. `$merge`
-puts the fields of objects together.
+value is not there is left out. `{"$each": template}` is a list with the template of each record found, with
+`"$of": "posts"` of each in another list. `{"$add": [a, b]}` is a number; also `$subtract`, `$multiply`, and
+`$days` from one date to another. `$merge` puts the fields of objects together.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from toolassay.tools.output_paths import parse_path
 
 _NAMED = re.compile(r"\$\{([^{}]*)\}")  # "${record.id}"
-EACH = "$each"
+EACH, OF = "$each", "$of"
 _CALCULATIONS = {"$add": operator.add, "$subtract": operator.sub, "$multiply": operator.mul}
 DAYS, MERGE = "$days", "$merge"
 _DIGITS = 9  # after the point, of what is calculated
@@ -85,8 +85,8 @@ def filled(template: Any, scope: Mapping[str, Any], follow: Follow = no_referenc
     if isinstance(template, list):
         return [part for part in (filled(item, scope, follow) for item in template) if part is not MISSING]
     if isinstance(template, dict):
-        if template.keys() == {EACH}:
-            each = [{**scope, "record": record} for record in scope.get("records", ())]
+        if template.keys() in ({EACH}, {EACH, OF}):
+            each = [{**scope, "record": record} for record in scope.get(template.get(OF, "records"), ())]
             return [
                 part for part in (filled(template[EACH], one, follow) for one in each) if part is not MISSING
             ]

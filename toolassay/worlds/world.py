@@ -23,7 +23,7 @@ OFFLINE = "offline"
 
 Record = dict[str, Any]
 Test = Literal[
-    "is", "not", "contains", "starts", "ends", "in", "has", "at_least", "at_most", "above", "below"
+    "is", "not", "contains", "starts", "ends", "in", "has", "at_least", "at_most", "above", "below", "form"
 ]
 
 
@@ -36,8 +36,9 @@ class FieldCondition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
         argument: The argument with which the field is compared, or a path in the arguments. Without that
             argument the condition holds.
         value: What it is compared with instead: a template.
-        test: How; "in": the field is one of a list; "has": the field is a list with the value in it; a search
-            "contains" every word of the value, in any order.
+        test: How; "in": the field is one of a list; "has": the field is a list with the value in it;
+            "form": it is a date or a time as the value shows, "YYYY-MM-DD"; "contains": it has every word of
+            the value, in any order.
         any: Conditions of which one must hold, in place of the rest.
     """
 
@@ -48,18 +49,36 @@ class FieldCondition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     any: tuple[FieldCondition, ...] = ()
 
 
-class OtherRecords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Records of another thing, or of the same, that must not exist.
+class SomeRecords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Records of a thing.
 
     Attributes:
         thing: The thing.
-        where: Conditions on them.
-        field: Their field that refers to the record that the operation is about; empty: they need not.
+        where: Conditions on them; values may name the record that the operation is about: "${record.id}".
     """
 
     thing: str
     where: tuple[FieldCondition, ...] = ()
+
+
+class OtherRecords(SomeRecords, frozen=True, omit_defaults=True):
+    """Records that must not exist.
+
+    Attributes:
+        field: Their field that refers to the record that the operation is about; empty: they need not.
+    """
+
     field: str = ""
+
+
+class RecordList(SomeRecords, frozen=True, omit_defaults=True):
+    """Further records for a result: the posts of a topic.
+
+    Attributes:
+        sort: As of `ListRecords`.
+    """
+
+    sort: str = ""
 
 
 class ToolOperation(
@@ -73,6 +92,7 @@ class ToolOperation(
             call is refused.
         exists: Arguments that must name a record, by path, with the thing. Templates may go on across such an
             argument: `${arguments.room_id.price}`.
+        lists: Further records for the result, by name.
         unless: Records that must not exist: what "list" would find is left out, other calls are refused.
         also: What it does besides, in this order; templates there may name the record of the first operation
             as `first`. If one is refused, nothing is done. Their results are not used.
@@ -81,8 +101,14 @@ class ToolOperation(
     result: Any = UNSET
     needs: tuple[FieldCondition, ...] = ()
     exists: dict[str, str] = {}
+    lists: dict[str, RecordList] = {}
     unless: tuple[OtherRecords, ...] = ()
     also: tuple[AnyOperation, ...] = ()
+
+    @property
+    def further(self) -> list[SomeRecords]:
+        """Records beside those that it is about."""
+        return [*self.unless, *self.lists.values()]
 
 
 class ListRecords(ToolOperation, tag="list", frozen=True, kw_only=True):
@@ -123,12 +149,14 @@ class CreateRecord(ToolOperation, tag="create", frozen=True, kw_only=True):
             no argument says it.
         unique: Fields of which no other record may have the same value.
         replace: Whether a record with the same key gets the fields; else the call is refused.
+        each: The argument with a list, for each item of which a record is made; templates name it `item`.
     """
 
     thing: str
     fields: dict[str, Any]
     unique: tuple[str, ...] = ()
     replace: bool = False
+    each: str = ""
 
 
 class UpdateRecord(ToolOperation, tag="update", frozen=True, kw_only=True):
@@ -139,7 +167,7 @@ class UpdateRecord(ToolOperation, tag="update", frozen=True, kw_only=True):
         where: Conditions that find it.
         fields: Templates of the new values; a field without a value stays.
         only_if: Conditions on the record found; else the call is refused.
-        every: Whether all records found are changed.
+        every: Whether all records found are changed; then there may be none.
     """
 
     thing: str
@@ -150,7 +178,7 @@ class UpdateRecord(ToolOperation, tag="update", frozen=True, kw_only=True):
 
 
 class DeleteRecord(ToolOperation, tag="delete", frozen=True, kw_only=True):
-    """The first record that fulfils conditions goes; refused if there is none. See `UpdateRecord`."""
+    """The first record that fulfils conditions goes; refused if there is none. More at `UpdateRecord`."""
 
     thing: str
     where: tuple[FieldCondition, ...]
@@ -354,7 +382,7 @@ def flaws(world: World) -> Iterator[Flaw]:
     for tool, operation in world.tools.items():
         for part in parts_of(operation):
             about = [part.thing] if isinstance(part, OnRecords) else []
-            others = [other.thing for other in part.unless]
+            others = [other.thing for other in part.further]
             for name in {*about, *others, *part.exists.values()} - world.things.keys():
                 yield Flaw(tool, f"'{name}' is none of the things")
     for reason in _wrong_records(world):

@@ -20,6 +20,7 @@ from tests.support.running import lines_of, shell, started, wait_until, write_li
 from toolassay import evaluate, infer, verify
 from toolassay.episodes.own_agent import AgentSession
 from toolassay.executors import McpExecution
+from toolassay.files.data_files import write_json
 from toolassay.runs.work import Inference
 
 Calls = Sequence[tuple[str, str]]
@@ -96,7 +97,17 @@ def agent(folder: Path, server: tuple[str, Path]) -> Agent:
 
 @pytest.fixture
 def isolated(folder: Path) -> Agent:
-    """The same where each request has an environment of its own."""
+    """The same where each request has an environment of its own: a world."""
+    fields = {"key": "${arguments.key}", "value": "${arguments.value}"}
+    write = {"op": "create", "thing": "entry", "fields": fields, "replace": True}
+    look = {"op": "get", "thing": "entry", "where": [{"field": "key", "argument": "key"}]}
+    world = {
+        "now": "2026-03-02",
+        "things": {"entry": {"key": "key"}},
+        "records": {},
+        "tools": {"look": look, "put": write, "add": write},
+    }
+    write_json(folder / "world.json", world)
     return Agent(folder, None)
 
 
