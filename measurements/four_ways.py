@@ -34,7 +34,7 @@ from toolassay.models import ModelOptions
 from toolassay.testkit import FakeServer
 
 ROOT = Path(__file__).resolve().parent.parent
-DESK = f"{shlex.quote(sys.executable)} {ROOT / 'tests/mcp_servers/booking_desk.py'} {{workspace}}/desk.db"
+DESK = f"{shlex.quote(sys.executable)} {ROOT / 'examples/booking_desk.py'} {{workspace}}/desk.db"
 PROGRAMS = ROOT / "tests/frameworks/programs"
 FRAMEWORKS = ("openai_agents", "pydantic_agent")
 WAYS = ("plan", "calls", "tools", "react", "agent")

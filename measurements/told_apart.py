@@ -3,7 +3,7 @@
     python -m measurements.told_apart
 
 The tasks of `measurements/hard_bookings/` (written by one large language model, judged by another) are
-executed on the real server `tests/mcp_servers/booking_desk.py`. Two programs are right: one makes the calls
+executed on the real server `examples/booking_desk.py`. Two programs are right: one makes the calls
 of the gold and states the facts; one does the same, and makes repeated calls in the other order. Four have
 one defect: other values are said; the first item of every list is taken; only the first of repeated calls is
 made; all that the calls returned is said.
@@ -34,7 +34,7 @@ from toolassay.plans.execution_record import Execution, read_executions
 from toolassay.plans.gold import Gold
 
 HERE = Path(__file__).resolve().parent
-SERVER = f"{sys.executable} {HERE.parent}/tests/mcp_servers/booking_desk.py {{workspace}}/desk.db"
+SERVER = f"{sys.executable} {HERE.parent}/examples/booking_desk.py {{workspace}}/desk.db"
 # What chooses or repeats: "[0]" and "[*]" stay; "[max price]", '[state="OPEN"]' and "[each]" become "[0]".
 _CHOICE = re.compile(r"(?:\[(?!\d+\]|\*\])[^\]]*\])+")
 Agent = Callable[[str, AgentSession], Awaitable[str]]

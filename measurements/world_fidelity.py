@@ -18,6 +18,7 @@ import argparse
 import asyncio
 import json
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -30,7 +31,7 @@ from random import Random
 from typing import Any
 
 from measurements.surface_small_model import repository
-from tests.mcp_servers import HERE
+from tests.mcp_servers import command_of
 from tests.mcp_servers.notes_server import SEED
 from tests.mcp_servers.tickets import make_desk
 from toolassay import SILENT, import_tools
@@ -172,28 +173,28 @@ def share(part: int, whole: int) -> str:
 
 def desk(place: Path) -> str:
     """The booking desk makes its database when it starts."""
-    command = [sys.executable, str(HERE / "booking_desk.py"), str(place / "desk.db")]
+    command = shlex.split(command_of("booking_desk", str(place / "desk.db")))
     subprocess.run(command, stdin=subprocess.DEVNULL, check=False, capture_output=True)
-    return "booking_desk.py {workspace}/desk.db"
+    return command_of("booking_desk", "{workspace}/desk.db")
 
 
 def tickets(place: Path) -> str:
     """Tickets in a database."""
     make_desk(place / "tickets.db")
-    return "tickets.py {workspace}/tickets.db"
+    return command_of("tickets", "{workspace}/tickets.db")
 
 
 def notes(place: Path) -> str:
     """Notes as files."""
     for note in read_json(DATA / "notes.json")["records"]["note"]:
         (place / note["name"]).write_text(note["text"])
-    return "notes.py folder {workspace}"
+    return command_of("notes", "folder", "{workspace}")
 
 
 def owners(place: Path) -> str:
     """Notes with owners, in a file."""
     write_json(place / "notes.json", SEED)
-    return "notes_server.py {workspace}/notes.json"
+    return command_of("notes_server", "{workspace}/notes.json")
 
 
 SERVERS: dict[str, Callable[[Path], str]] = {
@@ -212,7 +213,7 @@ def compared(name: str, temporary: Path, count: int, git: str) -> Sequence[str]:
         repository(place)
     else:
         place.mkdir()
-        server = f"{sys.executable} {HERE}/{SERVERS[name](place)}"
+        server = SERVERS[name](place)
     options = McpExecution(server=server, workspace=str(place), fresh="worker")
     import_tools("mcp", server.replace("{workspace}", str(place)), data, screen=SILENT)
     world = {**read_json(DATA / f"{name}.json"), "now": datetime.now(UTC).isoformat()}

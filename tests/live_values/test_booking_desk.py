@@ -12,7 +12,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, TextContent
 
-from tests.mcp_servers.booking_desk import GOOD_LINKS, Desk, bookings, customers
+from examples.booking_desk import Desk, bookings, customers
 from tests.mcp_servers.clubhouse import SEED, clubhouse
 from toolassay.executors.executor import CallResult, Environment, OpenExecutor, Refusal, State
 from toolassay.graph import Dependency, FieldPair
@@ -21,6 +21,29 @@ from toolassay.live_values.candidates import Known
 from toolassay.live_values.collector import Collector
 from toolassay.tools.library import Tool, ToolLibrary
 from toolassay.tools.results import parsed_text
+
+GOOD_LINKS = {
+    (source, target): argument
+    for argument, sources, targets in (
+        (
+            "customer_id",
+            "list_customers find_customers add_customer get_booking list_bookings create_booking",
+            "get_customer create_booking",
+        ),
+        ("room_id", "list_rooms find_free_rooms", "create_booking"),
+        (
+            "booking_id",
+            "list_bookings create_booking",
+            "get_booking change_dates cancel_booking create_invoice",
+        ),
+        ("invoice_id", "list_invoices create_invoice", "pay_invoice"),
+        ("payment_id", "list_payments pay_invoice", "refund_payment"),
+    )
+    for source in sources.split()
+    for target in targets.split()
+}
+"""Links that are right, with the argument; each runs for some of the rows."""
+
 
 Started = tuple[MCPServer, Callable[[], State]]
 

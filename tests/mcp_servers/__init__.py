@@ -17,22 +17,29 @@ from pathlib import Path
 from toolassay.mcp_client.server_config import ServerConfig
 
 HERE = Path(__file__).resolve().parent
+_EXAMPLES = HERE.parents[1] / "examples"
+
+
+def _script(name: str) -> str:
+    """The path of a script of this folder, or of the examples."""
+    places = (HERE / f"{name}.py", _EXAMPLES / f"{name}.py")
+    return str(next(path for path in places if path.exists()))
 
 
 def config_of(script: str, *args: str, **env: str) -> ServerConfig:
     """The server that a script of this folder is."""
-    return ServerConfig(command=sys.executable, args=[str(HERE / f"{script}.py"), *args], env=env)
+    return ServerConfig(command=sys.executable, args=[_script(script), *args], env=env)
 
 
 def command_of(script: str, *args: str) -> str:
     """The same as a command line."""
-    return shlex.join([sys.executable, str(HERE / f"{script}.py"), *args])
+    return shlex.join([sys.executable, _script(script), *args])
 
 
 @contextmanager
 def serving(script: str, *args: str) -> Iterator[str]:
     """Run a script that serves over HTTP and prints its address; gives the address."""
-    command = [sys.executable, str(HERE / f"{script}.py"), *args]
+    command = [sys.executable, _script(script), *args]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             assert process.stdout

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.mcp_servers import command_of
 from tests.worlds.test_checks import tool
 from toolassay import SILENT, import_tools
 from toolassay.records.data_folder import DataFolder
@@ -111,7 +111,7 @@ def test_tools_of_published_libraries_return_files_and_sentences() -> None:
 
 def test_a_real_servers_tools_get_a_world(tmp_path: Path) -> None:
     """Of 16 tools of the booking desk, 14 are covered; rules do not know what "pay" does."""
-    server = f"{sys.executable} -m tests.mcp_servers.booking_desk {tmp_path / 'desk.db'}"
+    server = command_of("booking_desk", str(tmp_path / "desk.db"))
     import_tools("mcp", server, tmp_path / "data", screen=SILENT)
     library = DataFolder(tmp_path / "data").library()
     world = world_by_rules(library)

@@ -1,4 +1,6 @@
-"""A server of the SDK that keeps a guesthouse: `booking_desk.py FILE`; a missing database is made.
+"""An MCP server that keeps a guesthouse: `booking_desk.py FILE`; a missing database is made.
+
+It needs the package `mcp`. Its day is that of the variable TOOLASSAY_TODAY, else that of the clock.
 
 It writes and refuses: unknown ids, cancelled bookings, overlapping or past dates, an end before the start,
 values that are not listed, an invoice that is paid. Results are objects with a schema, bare objects, and JSON
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sqlite3
 import sys
 from datetime import date, timedelta
@@ -36,27 +39,6 @@ CREATE TABLE bookings (booking_id TEXT PRIMARY KEY, customer_id TEXT, room_id TE
 CREATE TABLE invoices (invoice_id TEXT PRIMARY KEY, booking_id TEXT, amount INTEGER, state TEXT);
 CREATE TABLE payments (payment_id TEXT PRIMARY KEY, invoice_id TEXT, method TEXT, state TEXT);
 """
-GOOD_LINKS = {
-    (source, target): argument
-    for argument, sources, targets in (
-        (
-            "customer_id",
-            "list_customers find_customers add_customer get_booking list_bookings create_booking",
-            "get_customer create_booking",
-        ),
-        ("room_id", "list_rooms find_free_rooms", "create_booking"),
-        (
-            "booking_id",
-            "list_bookings create_booking",
-            "get_booking change_dates cancel_booking create_invoice",
-        ),
-        ("invoice_id", "list_invoices create_invoice", "pay_invoice"),
-        ("payment_id", "list_payments pay_invoice", "refund_payment"),
-    )
-    for source in sources.split()
-    for target in targets.split()
-}
-"""Links that are right, with the argument; each runs for some of the rows."""
 
 
 class Customer(TypedDict):
@@ -163,7 +145,7 @@ class Desk:
             first, last = date.fromisoformat(start), date.fromisoformat(end)
         except ValueError:
             raise ToolError("a date is written YYYY-MM-DD") from None
-        if first < date.today():
+        if first < date.fromisoformat(os.environ.get("TOOLASSAY_TODAY") or str(date.today())):
             raise ToolError(f"{start} is in the past")
         if last <= first:
             raise ToolError("the end must be after the start")
@@ -297,9 +279,9 @@ def bookings(server: MCPServer, desk: Desk) -> None:
         if desk.rows("invoices", booking_id=booking_id):
             raise ToolError("the booking has an invoice")
         room = desk.one("rooms", "room_id", booking["room_id"])
-        found: Invoice = desk.one(
-            "invoices", "invoice_id", desk.add("invoices", "IN", booking_id, room["price"], "DUE")
-        )
+        nights = date.fromisoformat(booking["end_date"]) - date.fromisoformat(booking["start_date"])
+        key = desk.add("invoices", "IN", booking_id, room["price"] * nights.days, "DUE")
+        found: Invoice = desk.one("invoices", "invoice_id", key)
         return found
 
     @server.tool()
