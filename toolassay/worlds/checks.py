@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from toolassay.argument_values.drawn_values import UnfillableError, draw_arguments
-from toolassay.tools.argument_schemas import ArgumentValidator, has_place, json_type
+from toolassay.tools.argument_schemas import ArgumentValidator, has_place, json_type, schema_at
 from toolassay.tools.library import Tool, ToolLibrary, is_required
 from toolassay.tools.output_paths import parse_path
 from toolassay.worlds.calls import WorldCalls, schema_of_arguments
@@ -302,7 +302,10 @@ def fitting_arguments(calls: WorldCalls, tool: Tool, rng: Random, state: WorldSt
     required = set(schema.get("required", ()))
     for path, value in wanted.items():
         is_absent = value_of(drawn, path) is MISSING
-        if value is None or (is_absent and path not in required and rng.random() < 0.5):
+        allowed = schema_at(parse_path(path), schema).get("enum")
+        if value is None or (isinstance(allowed, list) and value not in allowed):
+            continue
+        if is_absent and path not in required and rng.random() < 0.5:
             continue
         drawn = with_value(drawn, path, value)
     return drawn

@@ -2,8 +2,9 @@
 
 `${record.name}` alone is the value itself, inside a longer text it is its text. A field of an object whose
 value is not there is left out. `{"$each": template}` is a list with the template of each record found, with
-`"$of": "posts"` of each in another list. `{"$add": [a, b]}` is a number; also `$subtract`, `$multiply`, and
-`$days` from one date to another. `$merge` puts the fields of objects together.
+`"$of": "posts"` of each in another list. `{"$add": [a, b]}` is a number; also `$subtract`, `$multiply`,
+`$days` from one date to another, and `$count` of the items of a list. `$merge` puts the fields of objects
+together.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from toolassay.tools.output_paths import parse_path
 _NAMED = re.compile(r"\$\{([^{}]*)\}")  # "${record.id}"
 EACH, OF = "$each", "$of"
 _CALCULATIONS = {"$add": operator.add, "$subtract": operator.sub, "$multiply": operator.mul}
-DAYS, MERGE = "$days", "$merge"
+COUNT, DAYS, MERGE = "$count", "$days", "$merge"
 _DIGITS = 9  # after the point, of what is calculated
 MISSING: Any = object()
 """What a path names that a value does not have."""
@@ -71,6 +72,8 @@ def filled(template: Any, scope: Mapping[str, Any], follow: Follow = no_referenc
     {'ids': [7, 9], 'text': 'No. 7'}
     >>> filled({"$subtract": ["${record.id}", 2]}, scope), filled({"$days": ["2026-02-27", "2026-03-01"]}, {})
     (5, 2)
+    >>> filled({"$count": "${records}"}, scope), filled({"$merge": [{"a": 1}, {"a": 2, "b": 3}]}, scope)
+    (2, {'a': 2, 'b': 3})
     """
     if isinstance(template, str):
         whole = _NAMED.fullmatch(template)
@@ -90,7 +93,7 @@ def filled(template: Any, scope: Mapping[str, Any], follow: Follow = no_referenc
             return [
                 part for part in (filled(template[EACH], one, follow) for one in each) if part is not MISSING
             ]
-        if len(template) == 1 and (name := next(iter(template))) in (*_CALCULATIONS, DAYS, MERGE):
+        if len(template) == 1 and (name := next(iter(template))) in (*_CALCULATIONS, COUNT, DAYS, MERGE):
             return _calculated(name, filled(template[name], scope, follow))
         parts = {name: filled(part, scope, follow) for name, part in template.items()}
         return {name: part for name, part in parts.items() if part is not MISSING}
@@ -99,8 +102,10 @@ def filled(template: Any, scope: Mapping[str, Any], follow: Follow = no_referenc
 
 def _calculated(name: str, values: Any) -> Any:
     """The result of a calculation; MISSING if one of its parts has the wrong type."""
-    if not isinstance(values, list) or len(values) < 2:
+    if not isinstance(values, list):
         return MISSING
+    if name == COUNT:
+        return len(values)
     if name == MERGE:
         objects = [value for value in values if isinstance(value, Mapping)]
         return {key: part for one in objects for key, part in one.items()}
@@ -110,7 +115,7 @@ def _calculated(name: str, values: Any) -> Any:
         except ValueError:
             return MISSING
         return (last - first).days
-    if any(isinstance(value, bool) or not isinstance(value, int | float) for value in values):
+    if not values or any(isinstance(value, bool) or not isinstance(value, int | float) for value in values):
         return MISSING
     result = reduce(_CALCULATIONS[name], values)
     return result if isinstance(result, int) else round(result, _DIGITS)

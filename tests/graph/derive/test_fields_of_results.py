@@ -116,12 +116,24 @@ def test_settings_and_free_texts_are_not_taken() -> None:
     assert not taken_of(SEARCH)
 
 
-def test_optional_data_within_an_object_is_no_reference() -> None:
-    line = {**record("product_id", "colour_id"), "required": ["product_id"]}
-    tool = operation("POST /orders", needs={"lines": many(line), "address": record("city_id")})
+def test_of_optional_data_within_an_object_ids_are_references() -> None:
+    line = {**record("product_id", "colour_id", "remark"), "required": ["product_id"]}
+    tool = operation("POST /orders", needs={"lines": many(line), "address": record("city_id", "street")})
     taken = taken_of(tool)
-    assert set(taken) == {"lines[].product_id"}
-    assert taken["lines[].product_id"].required
+    assert set(taken) == {"lines[].product_id", "lines[].colour_id", "address.city_id"}
+    assert [path for path, argument in taken.items() if argument.required] == ["lines[].product_id"]
+
+
+def test_ids_are_of_what_is_around_them_or_what_the_path_names() -> None:
+    make = operation("POST /events", takes={"venue": record("id"), "title": TEXT})
+    assert in_words_of(make) == {"venue.id": "the id of a venue"}
+    assert in_words_of(operation("GET /venues/{vid}", needs={"vid": TEXT})) == {"vid": "the id of a venue"}
+    either = operation("GET /containers/{name_or_id}", needs={"name_or_id": TEXT})
+    assert in_words_of(either) == {"name_or_id": "the id of a container"}
+
+
+def in_words_of(tool: Tool) -> dict[str, str]:
+    return {path: argument.meaning for path, argument in taken_of(tool).items()}
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from toolassay.graph.derive.evidence import (
 )
 from toolassay.graph.derive.fields import (
     IDENTITIES,
+    Given,
     Taken,
     Words,
     in_words,
@@ -34,6 +35,8 @@ from toolassay.graph.derive.fields import (
     noun_phrase,
     route_of,
     verb_of,
+    word_groups,
+    word_list,
 )
 from toolassay.graph.derive.given_fields import given_fields, taken_fields
 from toolassay.graph.links import FieldPair
@@ -48,11 +51,29 @@ _RARE = 0.05  # a thing that n tools list counts n to the power of minus this
 # In a library of fewer tools than `_MANY` the share says nothing.
 _OFTEN = 0.4
 _MANY = 30
+_ROLE = 0.9  # certainty that an assignee is a user
 _LONGEST = 1_000  # characters of a description that are compared
 _LEAST_PART = 0.5  # of the best match that a further field must reach
 _FOLLOWS = 0.5  # score of an order of tools that work on one thing, before their descriptions are compared
 
 Progress = Callable[[int, int], None]
+
+
+def _by_role(argument: Taken, roles: frozenset[str], person: str) -> Taken:
+    """An argument that names a person by a role, such as an assignee, as one that names a person."""
+    is_role = argument.thing[-1:] and argument.thing[-1] in roles
+    return replace(argument, thing=(person,), full=(person,)) if is_role else argument
+
+
+def _with_role(given: Given, roles: frozenset[str], person: str) -> Given:
+    """A field that has a person in a role, with that person as an owner."""
+    known = {owner.thing for owner in given.owners}
+    owners = [
+        owner._replace(thing=(person,), full=(), certainty=owner.certainty * _ROLE)
+        for owner in given.owners
+        if owner.thing[-1] in roles and (person,) not in known
+    ]
+    return replace(given, owners=(*given.owners, *owners[:1])) if owners else given
 
 
 class _Demand(NamedTuple):
@@ -90,12 +111,17 @@ class Derivation:
             ]
             for fields in taken
         ]
+        known = {words[-1] for words in subjects if words}
+        person = next((word for word in word_groups("persons") if word in known), "")
+        roles = word_list("roles of persons") - known if person else frozenset()
+        taken = [[_by_role(argument, roles, person) for argument in fields] for fields in taken]
         argument_nouns = frozenset(
             argument.thing[-1] for fields in taken for argument in fields if argument.thing
         )
         self.tools: list[ToolFields] = []
         for number, (tool, route) in enumerate(zip(library, routes, strict=True)):
-            given = given_fields(tool, route, argument_nouns)
+            given = given_fields(tool, route, argument_nouns | roles)
+            given = [_with_role(field, roles, person) for field in given]
             self.tools.append(ToolFields(tool, route, verb_of(tool, route), taken[number], given))
             progress(number + 1, 2 * len(library))
         shapes = Shapes(self.tools, argument_nouns)

@@ -68,10 +68,15 @@ def meaning_of(name: str) -> Meaning:
 
     >>> [tuple(meaning_of(name)) for name in ("movie_id", "idMovie", "id", "channel", "issueIdOrKey")]
     [(('movie',), 'id'), (('movie',), 'id'), ((), 'id'), (('channel',), ''), (('issue',), 'id')]
+    >>> tuple(meaning_of("name_or_id"))
+    ((), 'id')
     """
     name_words = words_of(name)
     if "or" in name_words:
-        name_words = name_words[: name_words.index("or")]
+        before, after = name_words[: name_words.index("or")], name_words[name_words.index("or") + 1 :]
+        # "name_or_id" takes an id, too, and an id names one thing.
+        is_id = after[-1:] and after[-1] in IDENTITIES and before[-1:] and before[-1] not in IDENTITIES
+        name_words = (*before[:-1], after[-1]) if is_id else before
     if name_words and name_words[-1] in _ATTRIBUTES:
         return Meaning(name_words[:-1], name_words[-1])
     if len(name_words) > 1 and name_words[0] in IDENTITIES:

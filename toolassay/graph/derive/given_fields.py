@@ -11,6 +11,7 @@ from toolassay.graph.derive.fields import (
     BY_CONTAINER,
     BY_PATH,
     IDENTIFYING,
+    IDENTITIES,
     OF_USERS,
     SHORT,
     Given,
@@ -420,8 +421,8 @@ def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
             path = (*parent_path, member.name)
             inner = member.schema
             required = is_needed and member.required
-            if depth and not required:
-                continue  # what an optional object has inside is data to write, rarely a reference
+            if depth and not required and meaning_of(member.name).attribute not in IDENTITIES:
+                continue  # what an optional object has inside is data to write, but for an id
             kinds = kinds_of(inner, schema)
             items = resolve(inner.get("items"), schema) if "array" in kinds else {}
             if depth < _DEEPEST_ARGUMENT and ("object" in kinds or "object" in kinds_of(items, schema)):
@@ -461,7 +462,9 @@ _NEW = frozenset({"name", "id", "path", "title", ""})
 def _is_setting(taken: Taken, tool: Tool, route: Route | None) -> bool:
     """Whether an argument is a value to set or a choice, rather than a reference to a thing."""
     name = str(parse_path(taken.path)[-1])
-    bare = meaning_of(name).thing == () and bool(taken.attribute)
+    around = [part for part in parse_path(taken.path)[:-1] if isinstance(part, str)]
+    is_of_other = taken.attribute in IDENTITIES and any(map(thing_of, around))  # `venue.id` of an event
+    bare = meaning_of(name).thing == () and bool(taken.attribute) and not is_of_other
     makes = verb_of(tool, route) == "make"
     # What a tool changes or sets as often as it refers to a thing by it.
     describing = word_list("describing attributes")
@@ -494,6 +497,8 @@ _CHOICE = re.compile(
 )
 
 
+# The id of what the path names before it: "vid" in "/venues/{vid}".
+_SHORT_ID = re.compile(rf"(?P<thing>[a-z]{{1,{SHORT}}})_?id")
 # Attributes that locate any thing. Without a path template they name no thing of their own.
 _PLACES = frozenset({"url", "uri", "link", "href"})
 
@@ -507,6 +512,8 @@ def _taken(
     declared = resolve(schema.get("items"), root) if listed else schema
     thing, attribute = meaning_of(name)
     before = None if route is None else route.before(name)
+    if before and (short := _SHORT_ID.fullmatch(name)) and before[-1].casefold().startswith(short["thing"]):
+        thing, attribute = (), "id"  # "/venues/{vid}"
     described = next(iter(said_of(schema)), None)
     if not thing and attribute in _PLACES and route is None:
         # of whatever a search found
