@@ -47,7 +47,7 @@ from toolassay.worlds.calls import WorldCalls
 from toolassay.worlds.checks import arguments_of, fitting_arguments, with_value
 from toolassay.worlds.operations import RefusedError, WorldState
 from toolassay.worlds.templates import MISSING, value_of
-from toolassay.worlds.world import GetRecord, ListRecords, read_world
+from toolassay.worlds.world import GetRecord, ListRecords, changes, read_world
 
 DATA = Path(__file__).resolve().with_suffix("")
 CALLS = 5  # of a sequence
@@ -129,7 +129,8 @@ class Comparison:
             return False
         self.counts["both refused" if is_refused else "both accepted"] += 1
         operation = self.world.tools[tool.id]
-        if isinstance(real, CallResult) and isinstance(operation, ListRecords | GetRecord):
+        is_read = isinstance(operation, ListRecords | GetRecord) and not changes(operation)
+        if isinstance(real, CallResult) and is_read:
             self.counts["reads"] += 1
             left, right = self.keys_in(tool, real.value), self.keys_in(tool, result)
             self.counts["same"] += left == right

@@ -132,7 +132,7 @@ def test_ids_are_of_what_is_around_them_or_what_the_path_names() -> None:
     assert in_words_of(either) == {"name_or_id": "the id of a container"}
 
 
-def in_words_of(tool: Tool) -> dict[str, str]:
+def in_words_of(tool: dict[str, Any]) -> dict[str, str]:
     return {path: argument.meaning for path, argument in taken_of(tool).items()}
 
 
