@@ -122,11 +122,15 @@ class _Rules:
     """The rules for one library."""
 
     def __init__(self, library: ToolLibrary, seed: int) -> None:
-        self._library = library
         self._seed = seed
         self._actions = Actions(library)
         self._action = {tool.id: self._actions.of(tool) for tool in library}
-        self._action = {tool.id: self._of_kept(tool, self._action[tool.id]) for tool in library}
+        kept = {
+            one.resource: one.thing
+            for one in self._action.values()
+            if one.kind in ("create", "get", "list") and one.thing
+        }
+        self._action = {tool.id: self._of_kept(tool, self._action[tool.id], kept) for tool in library}
         types = types_of_arguments(library)
         self._makers = {tool.id: maker for tool in library if (maker := _maker(tool, types))}
         self._tools: dict[str, list[Tool]] = defaultdict(list)  # by thing
@@ -139,21 +143,16 @@ class _Rules:
         }
         self._keys: dict[str, str] = {}
 
-    def _of_kept(self, tool: Tool, action: ToolAction) -> ToolAction:
+    def _of_kept(self, tool: Tool, action: ToolAction, kept: Mapping[str, Words]) -> ToolAction:
         """What a tool does; about a thing that others make, get or list, if its own is none of these.
 
         A free room is a room, and who changes dates by the id of a booking changes the booking.
         """
-        actions = self._action.values()
-        made = {one.resource for one in actions if one.kind in ("create", "get")}
-        kept = {one.resource: one.thing for one in actions if one.kind in ("create", "get", "list")}
-        is_of_known = bool(action.key) and meaning_of(action.key).attribute in IDENTITIES
-        others = {one.resource for one in actions if one.kind in ("list", "get")}
-        if action.kind == "create" and is_of_known and action.resource in others:
+        if action.kind == "create" and action.key and meaning_of(action.key).attribute in IDENTITIES:
             # Who books a room by its id makes no room.
             name = f"{action.resource}_{action.verb}"
             return replace(action, thing=(*action.thing, action.verb), resource=name, key="")
-        if action.resource in made and action.verb:
+        if action.kind in ("create", "get") and action.verb:
             return action
         shorter = {name: words for name, words in kept.items() if len(words) < len(action.thing)}
         ends = [name for name, words in shorter.items() if action.thing[-len(words) :] == words]
@@ -313,10 +312,9 @@ class _Rules:
         """The template of a tool's result: what is drawn, with the record in its place."""
         value, path = self._drawn(tool, 0)
         if value is None or value == {}:
-            is_listed = self._action[tool.id].kind in ("list", "read")
-            return (
-                "${record}" if not is_listed else "${records}" if value is None else {"result": "${records}"}
-            )
+            if self._action[tool.id].kind not in ("list", "read"):
+                return "${record}"
+            return "${records}" if value is None else {"result": "${records}"}
         value = copy.deepcopy(value)
         found = value_at(value, path)
         if isinstance(found, list):
