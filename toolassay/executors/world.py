@@ -19,7 +19,7 @@ from toolassay.plans.execution_record import Arguments
 from toolassay.tools.library import Tool
 from toolassay.worlds.calls import WorldCalls
 from toolassay.worlds.operations import RefusedError, WorldState
-from toolassay.worlds.rules import world_by_rules
+from toolassay.worlds.rules import time_on, world_by_rules
 from toolassay.worlds.world import World, changes, read_world
 
 
@@ -31,7 +31,8 @@ class OpenWorld(OpenExecutor):
     """
 
     def __init__(self, context: ExecutionContext) -> None:
-        world = read_world(context.folder.path) or world_by_rules(context.library, context.seed)
+        now = time_on(context.folder.benchmark.today)
+        world = read_world(context.folder.path) or world_by_rules(context.library, context.seed, now)
         self.calls = WorldCalls(world, context.library)
         self.limits = context.limits
         self.identity = {"world": world.digest}

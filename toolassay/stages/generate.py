@@ -21,7 +21,7 @@ from toolassay.benchmarks.work_folder import WorkFolder, graph_of, work_folder
 from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.console.text_formatting import count_of
 from toolassay.engines import OneProcess
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import ToolassayError, UsageError, as_called
 from toolassay.files.data_files import safe_name, write_json_lines
 from toolassay.files.locks import temporary_folder
 from toolassay.gates.checked_folder import CheckTask, checked_parts
@@ -63,6 +63,8 @@ from toolassay.stages.settings import (
     SubgraphSettings,
     WritingSettings,
 )
+from toolassay.worlds.rules import time_on, world_by_rules
+from toolassay.worlds.world import read_world
 from toolassay.writing.situations import Situations, library_situations
 
 FAILED = "failed"
@@ -214,6 +216,10 @@ def generate(
     if live is None:
         live = LiveSettings(WORLD)
         _refuse_simulated(target_folder.folder, Trial(target_folder.folder.path, llm), run)
+        if is_kept and read_world(target_folder.folder.path) is None:
+            library = target_folder.folder.library()
+            path = world_by_rules(library, seed, time_on(today)).write(target_folder.folder.path)
+            screen.say(f"{path}: a world by rules; {as_called('world', llm='MODEL')} writes a better one")
     elif not is_kept:
         raise UsageError("--values_from writes into a data folder", fix="add --data_dir FOLDER")
     if is_kept:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, datetime, time
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from toolassay.records.data_folder import DataFolder, date_setting
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings
 from toolassay.tools.library import ToolLibrary
 from toolassay.worlds.checks import world_flaws
-from toolassay.worlds.rules import NOW, world_by_rules
+from toolassay.worlds.rules import time_on, world_by_rules
 from toolassay.worlds.world import FILE, OFFLINE, Flaw, World, read_world
 from toolassay.worlds.writer import WorldWriter
 from toolassay.writing.shown import shown_samples, shown_service
@@ -84,7 +84,7 @@ def world(
     path = folder.path / FILE
     known = None if force else read_world(folder.path)
     today = folder.benchmark.today
-    now = NOW if today is None else datetime.combine(today, time(9), UTC).isoformat()
+    now = time_on(today)
     made: World | None
     if llm == OFFLINE:
         made = known or world_by_rules(library, seed, now)

@@ -196,6 +196,7 @@ def _wrong_calls(calls: WorldCalls, tool: Tool, seed: int) -> Iterator[str]:
     accepted: list[CheckedCall] = []
     refusals: list[str] = []
     rng = Random(f"{seed} {tool.id}")
+    output = None if tool.output_schema is None else ArgumentValidator(tool.output_schema)
     for _ in range(_DRAWS):
         try:
             made = drawn_call(calls, tool, rng, _permitting(calls.world, tool))
@@ -206,8 +207,8 @@ def _wrong_calls(calls: WorldCalls, tool: Tool, seed: int) -> Iterator[str]:
             refusals.append(made.refusal)
             continue
         accepted.append(made)
-        if tool.output_schema is not None:
-            problems = ArgumentValidator(tool.output_schema).problems(made.result)
+        if output is not None:
+            problems = output.problems(made.result)
             if problems:
                 where = problems[0].path or "it"
                 yield f"a result does not fit the output schema: {where}: {problems[0].reason}"

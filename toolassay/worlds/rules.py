@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, date, datetime, time
 from random import Random
 from typing import Any
 
@@ -57,9 +58,8 @@ from toolassay.worlds.world import (
     World,
 )
 
-NOW = "2026-03-02T09:00:00+00:00"
-"""Date and time in a world without another one: a Monday."""
-_RECORDS = 8  # of a thing
+_DAY = date(2026, 3, 2)  # in a world without another one: a Monday
+_RECORDS = 6  # of a thing
 _LIMITS = frozenset({"count", "limit", "max_results", "maxresults", "page_size", "per_page", "top"})
 _SKIPS = frozenset({"offset", "skip", "start"})
 _CONTROLS = frozenset(
@@ -90,20 +90,30 @@ _DRAWN_TEXT = re.compile(r"[a-z]+-\d{4}")  # what `drawn_value` makes of a name 
 _UNFIT = "no operation of records fits it; a model, or a person in world.json, can say what it does"
 
 
-def world_by_rules(library: ToolLibrary, seed: int = 0, now: str = NOW) -> World:
+def time_on(day: date | None) -> str:
+    """The date and time in the world of a set that has a date, or has none.
+
+    >>> time_on(date(2027, 1, 3)), time_on(None)
+    ('2027-01-03T09:00:00+00:00', '2026-03-02T09:00:00+00:00')
+    """
+    return datetime.combine(day or _DAY, time(9), UTC).isoformat()
+
+
+def world_by_rules(library: ToolLibrary, seed: int = 0, now: str = "") -> World:
     """The world that rules write.
 
     Args:
         library: The tools.
         seed: Random seed of the records.
-        now: Date and time in the world.
+        now: Date and time in the world; empty for that of a set without a date.
 
     >>> named = {"properties": {"name": {"type": "string"}}, "required": ["name"]}
     >>> tools = Tool("create_team", input_schema=named), Tool("list_teams", input_schema={})
     >>> world = world_by_rules(ToolLibrary(tools))
     >>> [type(operation).__name__ for operation in world.tools.values()], len(world.records["team"])
-    (['CreateRecord', 'ListRecords'], 8)
+    (['CreateRecord', 'ListRecords'], 6)
     """
+    now = now or time_on(None)
     rules = _Rules(library, seed)
     things, records = rules.stock()
     world = World(now, things, records, {}, written_by=OFFLINE)
@@ -133,6 +143,7 @@ class _Rules:
         self._action = {tool.id: self._of_kept(tool, self._action[tool.id], kept) for tool in library}
         types = types_of_arguments(library)
         self._makers = {tool.id: maker for tool in library if (maker := _maker(tool, types))}
+        self._results: dict[tuple[str, int], Any] = {}
         self._tools: dict[str, list[Tool]] = defaultdict(list)  # by thing
         for tool in library:
             action = self._action[tool.id]
@@ -267,11 +278,15 @@ class _Rules:
 
     def _drawn(self, tool: Tool, number: int) -> tuple[Any, Path]:
         """A drawn result, and where it has the object, or the list of objects, of its tool."""
-        if tool.id not in self._makers:
-            return None, ()
-        try:
-            value = self._makers[tool.id].make(Random(f"{self._seed} {tool.id} {number}"))
-        except UnmakeableError:
+        if (tool.id, number) not in self._results:
+            maker = self._makers.get(tool.id)
+            rng = Random(f"{self._seed} {tool.id} {number}")
+            try:
+                self._results[tool.id, number] = None if maker is None else maker.make(rng)
+            except UnmakeableError:
+                self._results[tool.id, number] = None
+        value = self._results[tool.id, number]
+        if value is None:
             return None, ()
         action = self._action[tool.id]
         place = place_of(value, action.thing)

@@ -19,7 +19,6 @@ from toolassay.runs.settings import RunSettings
 from toolassay.tools.library import Tool, ToolLibrary
 from toolassay.worlds.calls import schema_of_arguments
 from toolassay.worlds.checks import without, world_flaws
-from toolassay.worlds.rules import NOW
 from toolassay.worlds.world import AnyOperation, Flaw, Record, Thing, Uncovered, World, flaws
 
 FOLDER = "world"
@@ -70,7 +69,7 @@ class WorldWriter:
     service: str
     seen: Sequence[str]
     run: RunSettings
-    now: str = NOW
+    now: str
 
     def written(self, known: World | None) -> World | None:
         """The world, after corrections; tools that still do not work are not covered. None in a dry run.
