@@ -4,7 +4,8 @@
 
 Programs that know the gold do all that a request asks for with a probability of 100, 80, 50, 20 and 0 %,
 drawn by request; else they take the first item of each list. On `data_desk/` they work on the server
-`examples/booking_desk.py`, on `data_allotment/` in its world. Then a served model, if one is named.
+`examples/booking_desk.py`, on `data_allotment/` in its world. Then a served model, if one is named, on the
+first 30 requests of each set.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from toolassay.plans.execution_record import read_executions
 from toolassay.plans.gold import Gold
 
 ROOT = Path(__file__).resolve().parents[1]
+MOST = 30  # requests that the model is asked
 STRENGTHS = (1.0, 0.8, 0.5, 0.2, 0.0)
 HEADS = ("set", "agent", "outcome", "state", "facts", "undecided")
 
@@ -63,6 +65,7 @@ def measured(folder: Path, own: Mapping[str, Any], model: tuple[str, str] | None
             ask="tools",
             max_seconds=900.0,
             multiworker=1,
+            limit=MOST,
             **_as_agent(own),
         )
         rows.append(row(folder, name, "predictions_tools"))
