@@ -6,16 +6,14 @@ Schemas come from outside: every walk is bounded, and `jsonschema` decides wheth
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from random import Random
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from toolassay.argument_values.drawn_values import drawn_value
 from toolassay.argument_values.places import SchemaWalk
-from toolassay.graph.derive.fields import Words, words_of
-from toolassay.tools.argument_schemas import ArgumentValidator, Schema, kinds_of, properties_at, properties_of
-from toolassay.tools.library import Tool, ToolLibrary
+from toolassay.tools.argument_schemas import ArgumentValidator, Schema, kinds_of, properties_at
+from toolassay.tools.library import Tool
 
 _MOST_VALUES = 600  # of one result
 _DEEPEST = 24  # objects, lists and alternatives within each other
@@ -26,8 +24,6 @@ _LONGEST = 4_000  # characters that a schema may demand of a text
 _REPAIRS = 4  # rounds in which invalid properties are dropped
 
 _ITEM = "item"  # the name of an item of a list
-_SAID = frozenset({"enum", "minimum", "maximum"})
-_BOUNDS = frozenset({"format", "pattern", "minLength", "maxLength"})
 
 Path = tuple[str, ...]
 Values = dict[str, Any]
@@ -37,45 +33,11 @@ class UnmakeableError(Exception):
     """No valid result was found; the text says why."""
 
 
-class Types(NamedTuple):
-    """The JSON types and the formats of arguments whose names end alike, and what the first of them says."""
-
-    kinds: frozenset[str] = frozenset()
-    formats: frozenset[str] = frozenset()
-    by_name: Mapping[Words, Schema] = MappingProxyType({})  # by the whole name
-
-
-def types_of_arguments(library: ToolLibrary) -> dict[str, Types]:
-    """The types of arguments by the last word of their names; they decide where those of a result are open.
-
-    >>> show = Tool("show", input_schema={"properties": {"start_time": {"type": ["number", "null"]}}})
-    >>> [(name, sorted(one.kinds)) for name, one in types_of_arguments(ToolLibrary([show])).items()]
-    [('time', ['number'])]
-    """
-    types: dict[str, Types] = {}
-    for schema in (tool.input_schema or {} for tool in library):
-        for argument in properties_of(schema):
-            word = last_word(argument.name)
-            kinds = kinds_of(argument.schema, schema) - {"null"}
-            form = argument.schema.get("format")
-            earlier = types.get(word, Types())
-            formats = earlier.formats | ({form} if isinstance(form, str) else set())
-            by_name = {words_of(argument.name): argument.schema, **earlier.by_name}
-            types[word] = Types(earlier.kinds | kinds, formats, by_name)
-    return types
-
-
-def last_word(name: str) -> str:
-    """The last word of a name; empty without any."""
-    return next(reversed(words_of(name)), "")
-
-
 class ResultMaker:
     """Makes results of one tool that are valid against its output schema.
 
     Args:
         tool: The tool.
-        types: Those of arguments, by the last word of a name.
 
     Raises:
         ValueError: The schema is not valid.
@@ -85,11 +47,10 @@ class ResultMaker:
     {'kind': 'new', 'tags': ['new']}
     """
 
-    def __init__(self, tool: Tool, types: Mapping[str, Types] | None = None) -> None:
+    def __init__(self, tool: Tool) -> None:
         assert tool.output_schema is not None
         self._validator = ArgumentValidator(tool.output_schema)
         self._schema = tool.output_schema
-        self._types = types or {}
 
     def make(self, rng: Random, *, small: bool = False) -> Any:
         """A valid result, a `small` one with only what the schema requires; raises UnmakeableError."""
@@ -97,7 +58,7 @@ class ResultMaker:
         for attempt in range(_DRAWS):
             try:
                 is_small = small or attempt >= _DRAWS // 2
-                draw = _Draw(self._schema, self._types, rng, attempt, small=is_small)
+                draw = _Draw(self._schema, rng, attempt, small=is_small)
                 value = draw.value(self._schema, ())
             except UnmakeableError as error:
                 reason = str(error)
@@ -119,15 +80,12 @@ class _Draw:
     def __init__(
         self,
         root: Schema,
-        types: Mapping[str, Types],
         rng: Random,
         attempt: int,
         *,
         small: bool,
     ) -> None:
         self.walk = SchemaWalk(root, self._alternative)
-        self.types = types
-        self.wanted = Types()
         self.rng = rng
         self.attempt = attempt
         self.small = small
@@ -135,7 +93,7 @@ class _Draw:
         self.taken: set[str] = set()
 
     def _alternative(self, parts: Sequence[Any]) -> Any:
-        """At first the largest alternative, or the one that arguments take; later any."""
+        """At first the largest alternative, later any."""
         return self.rng.choice(parts) if self.attempt else max(parts, key=self._rank)
 
     def _rank(self, schema: Any) -> int:
@@ -144,7 +102,7 @@ class _Draw:
             return 3
         if "array" in kinds:
             return 2
-        return 1 if kinds & self.wanted.kinds else 0
+        return 0
 
     def value(self, schema: Any, path: Path) -> Any:
         """A value of a schema; `path` has the names on the way to it."""
@@ -153,7 +111,6 @@ class _Draw:
             raise UnmakeableError("the output schema has no end")
         if schema is False:
             raise UnmakeableError(f"'{'.'.join(path)}' may have no value")
-        self.wanted = wanted_types = self.types.get(last_word(path[-1]), Types()) if path else Types()
         schema = self.walk.chosen(schema)
         if "const" in schema:
             return copy.deepcopy(schema["const"])
@@ -166,15 +123,7 @@ class _Draw:
             return self._list(schema, path)
         if kinds == {"null"}:
             return None
-        # A description may quote what a failed call says; that of an argument says what it may be.
-        argument = wanted_types.by_name.get(words_of(path[-1]), {}) if path else {}
-        if kinds == kinds_of(argument, {}):
-            schema = {**{key: argument[key] for key in _SAID & argument.keys()}, **schema}
-        if isinstance(values := schema.get("enum"), list) and values:
-            return copy.deepcopy(self.rng.choice(values))
-        schema = {**schema, "description": str(argument.get("description") or "")}
-        if len(wanted_types.formats) == 1 and schema.keys().isdisjoint(_BOUNDS):
-            (schema["format"],) = wanted_types.formats
+        schema = {**schema, "description": ""}  # it may quote what a failed call says
         place = self.walk.place(schema, path)
         value = drawn_value(place, self.rng, self.taken)
         if value is None and isinstance(least := schema.get("minLength"), int) and least <= _LONGEST:

@@ -63,7 +63,7 @@ from toolassay.stages.settings import (
     SubgraphSettings,
     WritingSettings,
 )
-from toolassay.worlds.rules import time_on, world_by_rules
+from toolassay.stages.world import world
 from toolassay.worlds.world import read_world
 from toolassay.writing.situations import Situations, library_situations
 
@@ -213,18 +213,18 @@ def generate(
         )
     seed = max(samples.seed, 0)
     is_kept = data_dir is not None and target_folder.folder.path.is_dir()
+    is_served = live is not None
     if live is None:
         live = LiveSettings(WORLD)
         _refuse_simulated(target_folder.folder, Trial(target_folder.folder.path, llm), run)
-        if is_kept and read_world(target_folder.folder.path) is None:
-            library = target_folder.folder.library()
-            path = world_by_rules(library, seed, time_on(today)).write(target_folder.folder.path)
-            screen.say(f"{path}: a world by rules; {as_called('world', llm='MODEL')} writes a better one")
     elif not is_kept:
         raise UsageError("--values_from writes into a data folder", fix="add --data_dir FOLDER")
     if is_kept:
         if today is not None:  # before a server starts, which gets it
             target_folder.folder.update_benchmark(**date_setting(today))
+        if not is_served and read_world(target_folder.folder.path) is None:
+            path = world(target_folder.folder.path, seed=seed, screen=replace(screen, show=screen.say)).path
+            screen.say(f"{path}: written by rules; {as_called('world', llm='MODEL')} writes a better one")
         collect_values(target_folder.folder, live, seed, screen, again=run.choices.force)
         target_folder = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
     graph = target_folder.graph(dependency_type, say=lambda _: None)

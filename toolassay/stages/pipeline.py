@@ -55,7 +55,6 @@ from toolassay.stages.settings import (
 from toolassay.stages.split import split
 from toolassay.stages.world import world
 from toolassay.tools.library import ToolLibrary
-from toolassay.worlds.world import FILE as WORLD_FILE
 
 # Samples of a pipeline that names no number; the 5,000 of `generate` would be too expensive to try.
 _SAMPLES = 300
@@ -378,8 +377,8 @@ def make_set(
     if not folder.tool_desc.exists():
         step("import the tools of the server")
         _import(folder, live, screen)
-    if present_name(live.executor) == WORLD and not (folder.path / WORLD_FILE).exists():
-        step("write a world for the tools")
+    if present_name(live.executor) == WORLD:
+        step("write a world for the tools, or check the one that is there")
         endpoint = model.endpoint(limits)
         world(folder.path, llm=llm, options=endpoint, limits=limits, command=command, screen=screen)
     if not folder.graph_desc.exists():

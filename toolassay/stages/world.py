@@ -101,8 +101,8 @@ def world(
         if path.exists():
             screen.say(f"kept {keep_dated_copy(path).name}")
         made.write(folder.path)
-        if today is None and not folder.data_raw.exists():
-            folder.update_benchmark(**date_setting(datetime.fromisoformat(made.now).date()))
+    if today is None and not folder.data_raw.exists():
+        folder.update_benchmark(**date_setting(datetime.fromisoformat(made.now).date()))
     found = world_flaws(made, library, seed)
     _report(made, found, path, library, screen)
     return WrittenWorld(path, made, found)

@@ -19,9 +19,7 @@ from typing import Any
 from toolassay.argument_values.drawn_results import (
     Path,
     ResultMaker,
-    Types,
     UnmakeableError,
-    types_of_arguments,
     value_at,
 )
 from toolassay.argument_values.drawn_values import UnfillableError, draw_arguments
@@ -141,8 +139,7 @@ class _Rules:
             if one.kind in ("create", "get", "list") and one.thing
         }
         self._action = {tool.id: self._of_kept(tool, self._action[tool.id], kept) for tool in library}
-        types = types_of_arguments(library)
-        self._makers = {tool.id: maker for tool in library if (maker := _maker(tool, types))}
+        self._makers = {tool.id: maker for tool in library if (maker := _maker(tool))}
         self._results: dict[tuple[str, int], Any] = {}
         self._tools: dict[str, list[Tool]] = defaultdict(list)  # by thing
         for tool in library:
@@ -343,9 +340,9 @@ class _Rules:
         return {**value, **_said(value)} if isinstance(value, dict) else value
 
 
-def _maker(tool: Tool, types: Mapping[str, Types]) -> ResultMaker | None:
+def _maker(tool: Tool) -> ResultMaker | None:
     try:
-        return None if tool.output_schema is None else ResultMaker(tool, types)
+        return None if tool.output_schema is None else ResultMaker(tool)
     except ValueError:
         return None
 

@@ -44,6 +44,7 @@ from toolassay.tools.type_names import read_type
 _DEEPEST_RESULT = 7
 _MOST_RESULTS = 3_000
 _MOST_BESIDE = 5  # plain fields beside a list in a page of results
+_BY_CHOICE = 0.75  # certainty that a result is of a thing that a parameter lists
 _PLAIN = frozenset({"string", "integer", "number", "boolean"})
 
 
@@ -157,8 +158,20 @@ class _Result:
         self.about = things_of_tool(tool, route)
         if route is not None and self.about and self.about[0].thing[-1] in argument_nouns:
             self.about = self.about[:1]
+        self.about = (*self.about, *self._chosen_by_path())
         self.is_single = verb_of(tool, route) in ("make", "change") or bool(route and route.ends_in_parameter)
         self.left = _MOST_RESULTS
+
+    def _chosen_by_path(self) -> Iterator[Owner]:
+        """The things of which a parameter of the path lists the names: "/trending/{media_type}"."""
+        parameters = declared_at(self.tool.input_schema or {}, self.tool.input_schema or {})
+        for name in () if self.route is None else parameters:
+            values = parameters[name].get("enum") if isinstance(parameters[name], Mapping) else None
+            if self.route and self.route.before(name) is not None and isinstance(values, list):
+                for value in values:
+                    thing = thing_of(value) if isinstance(value, str) else ()
+                    if thing and thing[-1] in self.argument_nouns:
+                        yield Owner(thing, _BY_CHOICE, f"`{name}` may be `{value}`")
 
     def fields(self) -> Iterator[Given]:
         start, path, first = self._unlisted(self.schema, ())
