@@ -1,0 +1,106 @@
+"""A round of reading on five libraries that no earlier round had: nothing was corrected after it.
+
+    python -m measurements.last_round
+
+`last_round.jsonl` has samples as they were released, with request and calls, and the verdicts of two readers on
+five questions and on the facts. Writer, critic and readers were contexts of one large language model: those of
+writer and critic saw their prompts only, a reader saw the samples, not the other's verdicts. No person read.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+from toolassay.console.tables import Table, percent
+from toolassay.metrics.confidence_interval import proportion_interval
+
+FILE = Path(__file__).resolve().with_suffix(".jsonl")
+QUESTIONS = ("natural", "grounded", "plan", "links", "values")
+T_95_OF_4 = 2.776  # quantile 97.5 % of Student's t with four degrees of freedom: five libraries
+# By library: how plans ran, seeds, declined, held back by gates, controls and critics.
+LIBRARIES = {
+    "cadence": ("server", 12, 0, 0),
+    "aitodo": ("server", 24, 10, 6),
+    "expense": ("server", 17, 2, 2),
+    "ticket_api": ("world", 18, 6, 0),
+    "travel_booking": ("world", 21, 8, 0),
+}
+HEADS = (
+    "library",
+    "ran on",
+    "seeds",
+    "declined",
+    "held back",
+    "read",
+    "both yes",
+    "first",
+    "second",
+    "facts right",
+)
+
+
+def is_yes(verdict: dict[str, Any]) -> bool:
+    """Whether a reader says yes to all questions."""
+    return all(verdict[question] for question in QUESTIONS)
+
+
+def share(part: int, whole: int) -> str:
+    """A share with Wilson's interval."""
+    interval = proportion_interval(part, whole)
+    return f"{part} of {whole}: {percent(interval.value)} [{percent(interval.low)}, {percent(interval.high)}]"
+
+
+def row(name: str, ran_on: str, counts: Sequence[int], lines: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    """A row of the table."""
+    first, second = ([line["verdicts"][reader] for line in lines] for reader in (0, 1))
+    both = sum(is_yes(one) and is_yes(two) for one, two in zip(first, second, strict=True))
+    facts = sum(one["facts"] and two["facts"] for one, two in zip(first, second, strict=True))
+    numbers = (*counts, len(lines), both, sum(map(is_yes, first)), sum(map(is_yes, second)), facts)
+    return (name, ran_on, *map(str, numbers))
+
+
+def main() -> int:
+    """Print what was read."""
+    lines = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
+    by_library: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for line in lines:
+        by_library[line["library"]].append(line)
+    rows = []
+    totals = [0, 0, 0]
+    for name, (ran_on, *counts) in LIBRARIES.items():
+        rows.append(row(name, ran_on, counts, by_library[name]))
+        totals = [total + count for total, count in zip(totals, counts, strict=True)]
+    rows.append(row("all", "", totals, lines))
+    print(Table(HEADS, rows, "llrrrrrrrr").markdown())
+    pairs = [line["verdicts"] for line in lines]
+    agreed = ", ".join(
+        f"{question} {sum(one[question] == two[question] for one, two in pairs)}"
+        for question in (*QUESTIONS, "facts", "alternative")
+    )
+    print(f"\nThe readers agree, of {len(lines)} samples: {agreed}.")
+    for reader, name in enumerate(("first", "second")):
+        of_reader = sum(is_yes(pair[reader]) for pair in pairs)
+        shares = [
+            statistics.fmean(is_yes(line["verdicts"][reader]) for line in by_library[library])
+            for library in LIBRARIES
+        ]
+        mean = statistics.fmean(shares)
+        margin = T_95_OF_4 * statistics.stdev(shares) / sqrt(len(shares))
+        low, high = percent(mean - margin), percent(min(1.0, mean + margin))
+        print(
+            f"\n{name} reader: publishable {share(of_reader, len(lines))} (Wilson); mean of the libraries ",
+            end="",
+        )
+        print(f"{percent(mean)}, t interval {low} to {high}.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
