@@ -2,9 +2,10 @@
 
     python -m measurements.last_round
 
-`last_round.jsonl` has samples as they were released, with request and calls, and the verdicts of two readers on
-five questions and on the facts. Writer, critic and readers were contexts of one large language model: those of
-writer and critic saw their prompts only, a reader saw the samples, not the other's verdicts. No person read.
+`last_round.jsonl` has samples as they were released, with request and calls, and the verdicts of two readers
+on five questions and on the facts. Writer, critic and readers were contexts of one large language model.
+Those of writer and critic saw their prompts only; a reader saw the samples, not the other's verdicts. No
+person has read them.
 """
 
 from __future__ import annotations
