@@ -40,10 +40,10 @@ HEADS = (
     "declined",
     "held back",
     "read",
-    "both yes",
-    "first",
-    "second",
-    "facts right",
+    "publishable for both",
+    "for the first",
+    "for the second",
+    "facts right for both",
 )
 
 
@@ -99,7 +99,7 @@ def main() -> int:
             f"\n{name} reader: publishable {share(of_reader, len(lines))} (Wilson); mean of the libraries ",
             end="",
         )
-        print(f"{percent(mean)}, t interval {low} to {high}.")
+        print(f"Mean of the libraries: {percent(mean)}, t interval {low} to {high}.")
     return 0
 
 
