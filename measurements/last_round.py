@@ -95,10 +95,7 @@ def main() -> int:
         mean = statistics.fmean(shares)
         margin = T_95_OF_4 * statistics.stdev(shares) / sqrt(len(shares))
         low, high = percent(mean - margin), percent(min(1.0, mean + margin))
-        print(
-            f"\n{name} reader: publishable {share(of_reader, len(lines))} (Wilson); mean of the libraries ",
-            end="",
-        )
+        print(f"\nPublishable for the {name} reader: {share(of_reader, len(lines))} (Wilson).")
         print(f"Mean of the libraries: {percent(mean)}, t interval {low} to {high}.")
     return 0
 
