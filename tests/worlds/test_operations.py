@@ -200,9 +200,9 @@ def test_settings_calculate_and_hold_back() -> None:
         needs=[by("open", value=True), by("balance", "amount", "at_least")],
     )
     assert done(pay, state, amount=30.5) == 69.5
-    assert refusal(pay, state, amount=70) == "balance is 69.5"
+    assert refusal(pay, state, amount=70) == "balance is 69.5; needed: at least 70"
     assert done(operation("setting", name="open", value=False), state) is False
-    assert refusal(pay, state, amount=1) == "open is False"
+    assert refusal(pay, state, amount=1) == "open is False; needed: is True"
 
 
 def test_what_happens_besides_is_undone_with_it() -> None:
@@ -217,7 +217,7 @@ def test_what_happens_besides_is_undone_with_it() -> None:
     state = WorldState(WORLD)
     assert done(hire, state, number=1) == {"no": 1, "price": 80, "hired": True}
     assert state.settings["balance"] == 20
-    assert refusal(hire, state, number=2) == "balance is 20"
+    assert refusal(hire, state, number=2) == "balance is 20; needed: above 50"
 
 
 @pytest.mark.parametrize(
@@ -319,10 +319,9 @@ def test_conditions_on_arguments_and_alternatives() -> None:
     )
     assert done(check, day="2026-03-02", start=1, end=2, method="CARD") == "done"
     assert done(check) == "done"
-    assert refusal(check, day="2 March") == "day is '2 March'"
-    assert (
-        refusal(check, start=3, end=2) == "start is 3" and refusal(check, method="GOLD") == "method is 'GOLD'"
-    )
+    assert refusal(check, day="2 March") == "day is '2 March'; needed: form 'YYYY-MM-DD'"
+    assert refusal(check, start=3, end=2) == "start is 3; needed: below 2"
+    assert refusal(check, method="GOLD") == "method is 'GOLD'; needed: in ['CARD', 'CASH']"
     either = operation(
         "list",
         thing="room",

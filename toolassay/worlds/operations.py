@@ -185,7 +185,8 @@ class _Call:
             if value is MISSING:
                 return
         if wanted is not MISSING and not _fits(condition, value, wanted):
-            raise RefusedError(f"{what} is {value!r}")
+            test = condition.test.replace("_", " ")
+            raise RefusedError(f"{what} is {value!r}; needed: {test} {wanted!r}")
 
     def _argument(self, path: str) -> Any:
         return value_of(self._arguments, path)
