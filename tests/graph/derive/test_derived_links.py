@@ -382,3 +382,47 @@ def test_paths_that_end_in_an_action_are_read_by_it() -> None:
         assert pairs_of(links[source["id"], changed["id"]]) == [(path, "id")]
         assert pairs_of(links[source["id"], note["id"]]) == [(path, "documentId")]
     assert not any(target == made["id"] for _, target in links), "what is created takes no id"
+
+
+def test_who_did_something_and_who_follows_are_users_of_every_filter() -> None:
+    users = operation("GET /users", record(users=many(record("id", "name"))))
+    tasks = operation("GET /tasks", record(tasks=many(record(id=NUMBER, created_by=record("id")))))
+    search = operation(
+        "GET /tasks/search", record(n=NUMBER), takes={"followers.any": TEXT, "assignee.not": TEXT}
+    )
+    links = links_of(users, tasks, search)
+    # One user, of whom a search asks one thing.
+    assert pairs_of(links[users["id"], search["id"]]) == [("users[].id", "['assignee.not']")]
+    derivation = Derivation(library_of(users, tasks, search))
+    link = derivation.between(tasks["id"], search["id"])
+    assert link is not None and ("tasks[].created_by.id", "['assignee.not']") in pairs_of(link)
+
+
+def test_a_search_may_be_narrowed_by_the_name_of_another_thing_but_not_beside_its_id() -> None:
+    artists = operation("GET /artists", record(artists=many(record("name"))))
+    concerts = operation("GET /concerts", record(concerts=many(record("date"))), takes={"artistName": TEXT})
+    assert pairs_of(links_of(artists, concerts)[artists["id"], concerts["id"]]) == [
+        ("artists[].name", "artistName")
+    ]
+    artists = operation("GET /artists", record(artists=many(record("id", "name"))))
+    takes = {"artistName": TEXT, "artistId": TEXT}
+    concerts = operation("GET /concerts", record(concerts=many(record("date"))), takes=takes)
+    assert pairs_of(links_of(artists, concerts)[artists["id"], concerts["id"]]) == [
+        ("artists[].id", "artistId")
+    ]
+    booked = operation("POST /concerts", record("id"), takes={"artistName": TEXT})
+    assert not links_of(artists, booked), "what is written is not what was found"
+
+
+def test_a_plain_list_of_tags_lists_tags() -> None:
+    photo = operation("GET /photos", record(photos=many(record(tags=many(TEXT)))))
+    tag = operation("GET /tags/{tag-name}", record("media_count"), needs={"tag-name": TEXT})
+    assert pairs_of(links_of(photo, tag)[photo["id"], tag["id"]]) == [("photos[].tags[]", "tag-name")]
+
+
+def test_what_a_tool_makes_besides_is_news_unless_it_was_asked_with_it() -> None:
+    start = operation("POST /uploads/start", record("upload_key"), needs={"file_name": TEXT})
+    finish = operation("POST /uploads/finish", record("ok"), needs={"upload_key": TEXT})
+    again = operation("POST /uploads/again", record("upload_key"), needs={"upload_key": TEXT})
+    assert score(start, finish) > 0.4
+    assert score(again, finish) == 0

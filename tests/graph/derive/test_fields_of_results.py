@@ -122,6 +122,8 @@ def test_of_optional_data_within_an_object_ids_are_references() -> None:
     taken = taken_of(tool)
     assert set(taken) == {"lines[].product_id", "lines[].colour_id", "address.city_id"}
     assert [path for path, argument in taken.items() if argument.required] == ["lines[].product_id"]
+    tool = operation("POST /playlists", takes={"playlist": record(tracks=many(record("id", "title")))})
+    assert set(taken_of(tool)) == {"playlist.tracks[].id"}
 
 
 def test_ids_are_of_what_is_around_them_or_what_the_path_names() -> None:

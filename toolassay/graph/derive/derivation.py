@@ -376,7 +376,7 @@ def _chosen(matches: dict[str, Match], target: ToolFields) -> list[Match]:
     """The matches of a link, the best first, without weak ones and without a field for two arguments.
 
     Numbers without an attribute come together: a latitude with the longitude of the same object. What a thing
-    has is not what it is changed to.
+    has is not what it is changed to. A search that is narrowed by a city's id is not by its name, too.
     """
     together = Counter(
         matched.given.path.rpartition(".")[0] for matched in matches.values() if matched.given.is_measure
@@ -392,8 +392,11 @@ def _chosen(matches: dict[str, Match], target: ToolFields) -> list[Match]:
     )
     chosen: list[Match] = []
     for matched in ranked:
+        taken = matched.taken
         if matched.score >= ranked[0].score * _LEAST_PART and all(
-            matched.given.is_described or matched.given.path != other.given.path for other in chosen
+            (matched.given.is_described or matched.given.path != other.given.path)
+            and (taken.required or not taken.thing or taken.thing != other.taken.thing)
+            for other in chosen
         ):
             chosen.append(matched)
     is_changed = target.verb == "change" and any(

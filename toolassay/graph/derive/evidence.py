@@ -207,7 +207,7 @@ def match(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> Match
         score *= _DESCRIBED
     elif not given.own:
         asked = (owner.thing, given.attribute, False) in source.asked_with
-        is_new = source.route is None and not given.depth and not asked
+        is_new = not given.depth and not asked
         score *= _EMBEDDED if is_new or source.verb in ("search", "find", "") else _REPEATED
     if not score:
         return None

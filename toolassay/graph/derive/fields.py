@@ -77,6 +77,8 @@ def meaning_of(name: str) -> Meaning:
         # "name_or_id" takes an id, too, and an id names one thing.
         is_id = after[-1:] and after[-1] in IDENTITIES and before[-1:] and before[-1] not in IDENTITIES
         name_words = (*before[:-1], after[-1]) if is_id else before
+    while len(name_words) > 1 and name_words[-1] in word_list("quantifiers"):  # "tags.any"
+        name_words = name_words[:-1]
     if name_words and name_words[-1] in _ATTRIBUTES:
         return Meaning(name_words[:-1], name_words[-1])
     if len(name_words) > 1 and name_words[0] in IDENTITIES:
@@ -131,9 +133,9 @@ def thing_of(name: str) -> Words:
     thing_words = words_of(name.rpartition(".")[2] or name)
     empty = word_list("empty names")
     kept = [word for word in thing_words if word not in empty and not word.isdigit()]
-    # "posts" are posts, the "post" of "PostUser" is a method.
-    if thing_words[-1:] == ("post",):
-        kept.append("post")
+    # "posts" are posts, the "post" of "PostUser" is a method; "created_by" is a person.
+    if thing_words[-1:] in (("post",), ("by",)):
+        kept += thing_words[-1:]
     while len(kept) > 1 and kept[0] in word_list("ages"):
         del kept[0]
     return tuple(kept)

@@ -364,6 +364,8 @@ class _Result:
         elif attribute or listed:
             users = owners_of(("user",), 0.8, 0.8, f"`{name}` is of a user") if attribute in OF_USERS else ()
             owners_by_attribute[attribute] = (*location.owners, *users)
+            if listed and attribute:  # `tags` are tags, too
+                owners_by_attribute[""] = owners_of((attribute,), 1.0, 1.0, f"its name is `{name}`")
         if described and (described.attribute or not thing):
             key = described.attribute or attribute
             owners_by_attribute[key] = owners_by_attribute.get(key, ()) + owners_of(
@@ -434,8 +436,6 @@ def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
             path = (*parent_path, member.name)
             inner = member.schema
             required = is_needed and member.required
-            if depth and not required and meaning_of(member.name).attribute not in IDENTITIES:
-                continue  # what an optional object has inside is data to write, but for an id
             kinds = kinds_of(inner, schema)
             items = resolve(inner.get("items"), schema) if "array" in kinds else {}
             if depth < _DEEPEST_ARGUMENT and ("object" in kinds or "object" in kinds_of(items, schema)):
@@ -447,6 +447,8 @@ def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
                 else:
                     waiting.append((inside, items if is_list else inner, required, depth + 1))
                 continue
+            if depth and not required and meaning_of(member.name).attribute not in IDENTITIES:
+                continue  # what an optional object has inside is data to write, but for an id
             taken = _taken(path_text(path), member.name, inner, schema, required, tool, route)
             if not is_control(member.name) and not _is_setting(taken, tool, route):
                 arguments += (taken, *_by_description(taken, tool, route))
@@ -497,8 +499,9 @@ def _is_setting(taken: Taken, tool: Tool, route: Route | None) -> bool:
         return True
     if taken.kinds == {"boolean"} or taken.format in ("date", "date-time", "time", "duration"):
         return True
+    reads = verb_of(tool, route) in ("find", "search")
     if not taken.required and taken.attribute in describing - {"code", "number", "slug", "key"}:
-        return True
+        return not (reads and meaning_of(name).thing)  # a search may be narrowed by `artistName`
     return not taken.attribute and (bool(taken.values) or _CHOICE.search(taken.description) is not None)
 
 
