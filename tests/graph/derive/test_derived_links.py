@@ -426,3 +426,25 @@ def test_what_a_tool_makes_besides_is_news_unless_it_was_asked_with_it() -> None
     again = operation("POST /uploads/again", record("upload_key"), needs={"upload_key": TEXT})
     assert score(start, finish) > 0.4
     assert score(again, finish) == 0
+
+
+def test_an_id_that_is_written_in_one_word_with_its_thing() -> None:
+    bounces = operation("GET /bounces", record(Bounces=many(record("ID", "MessageID"))))
+    bounce = operation("GET /bounces/{bounceid}", record("email"), needs={"bounceid": TEXT})
+    message = operation("GET /messages/outbound/{messageid}", record("text"), needs={"messageid": TEXT})
+    members = operation("GET /teams", record(members=many(record("userid"))))
+    user = operation("GET /users/{userid}", record("name"), needs={"userid": TEXT})
+    links = links_of(bounces, bounce, message, members, user)
+    assert {pair: pairs_of(link) for pair, link in links.items()} == {
+        (bounces["id"], bounce["id"]): [("Bounces[].ID", "bounceid")],
+        (bounces["id"], message["id"]): [("Bounces[].MessageID", "messageid")],
+        (members["id"], user["id"]): [("members[].userid", "userid")],
+    }
+
+
+def test_what_was_read_by_its_name_is_not_read_again_by_its_id() -> None:
+    policy = {"$ref": "#/$defs/Policy", "$defs": {"Policy": record("policy_id", "text")}}
+    named_one = operation("GET /policy/get_by_name", policy, needs={"name": TEXT})
+    by_id = operation("GET /policy/{policy_id}", policy, needs={"policy_id": TEXT})
+    change = operation("PUT /policy/{policy_id}", policy, needs={"policy_id": TEXT})
+    assert score(named_one, by_id) < 0.45 < score(named_one, change)

@@ -51,6 +51,7 @@ _OTHER_ROUTE = 0.5  # another collection of the same name
 _NEEDS_MORE = 0.7  # no other required argument comes from the source or its arguments
 _SCOPED = 0.4  # a number or name means little without what it is a number or name in
 _UNDONE = 0.5  # what a tool creates is rarely removed next, and has nothing inside yet
+_AGAIN = 0.5  # a thing was read by its name, and is read once more by its id
 _EACH_NEED = 0.97  # the source itself needs an argument from elsewhere
 _VERBS = {"search": 1.0, "find": 0.94, "make": 0.75, "": 0.9, "change": 0.8, "remove": 0.1}
 _FURTHER = 0.1  # how far each of two further fields raises the score
@@ -284,6 +285,9 @@ def link_score(source: ToolFields, target: ToolFields, matches: Sequence[Match])
         score *= _SCOPED
     if source.verb == "make" and (target.verb == "remove" or _lists_inside(target)):
         score *= _UNDONE
+    is_same = best.given.own and not best.given.listed and best.taken.thing in target.about[:1]
+    if is_same and source.route and source.verb == target.verb == "find" and not target.lists:
+        score *= _AGAIN
     score *= _EACH_NEED ** min(3, len(source.needs))
     return score * (_NEEDS_MORE + (1 - _NEEDS_MORE) * covered(source, target, matches))
 

@@ -322,9 +322,15 @@ class _Result:
             described._replace(attribute=described.attribute or meanings[0].attribute) if described else None
         )
 
+    def _meaning(self, name: str) -> Meaning:
+        """What a field refers to by its name; "userid" is an id if arguments refer to users."""
+        joined = _JOINED_ID.fullmatch(name)
+        thing = words_of(joined["thing"]) if joined else ()
+        return Meaning(thing, "id") if thing and thing[-1] in self.argument_nouns else meaning_of(name)
+
     def _matters(self, name: str) -> bool:
         """Whether some argument may refer to a field with this name."""
-        thing, attribute = meaning_of(name)
+        thing, attribute = self._meaning(name)
         if not thing:
             return bool(attribute)
         return thing[-1] in self.argument_nouns or attribute in self.argument_nouns
@@ -339,7 +345,7 @@ class _Result:
         shape: frozenset[str], described: Meaning | None,
     ) -> Iterator[Given]:  # fmt: skip
         """What a field is by its name, and by its description."""
-        thing, attribute = meaning_of(name)
+        thing, attribute = self._meaning(name)
         own = location.own
         listed = path[-1:] == (EACH,)
         is_setting = is_control(name) and not (attribute or listed)
@@ -513,8 +519,8 @@ _CHOICE = re.compile(
 )
 
 
-# The id of what the path names before it: "vid" in "/venues/{vid}".
-_SHORT_ID = re.compile(rf"(?P<thing>[a-z]{{1,{SHORT}}})_?id")
+# The id of what the path names before it: "vid" in "/venues/{vid}", "groupid" in "/usergroups/{groupid}".
+_JOINED_ID = re.compile(r"(?P<thing>[a-z]+?)_?id")
 # Attributes that locate any thing. Without a path template they name no thing of their own.
 _PLACES = frozenset({"url", "uri", "link", "href"})
 
@@ -528,8 +534,13 @@ def _taken(
     declared = resolve(schema.get("items"), root) if listed else schema
     thing, attribute = meaning_of(name)
     before = None if route is None else route.before(name)
-    if before and (short := _SHORT_ID.fullmatch(name)) and before[-1].casefold().startswith(short["thing"]):
-        thing, attribute = (), "id"  # "/venues/{vid}"
+    if before and (joined := _JOINED_ID.fullmatch(name)):
+        named = joined["thing"]
+        is_short = len(named) <= SHORT
+        if before[-1].casefold().startswith(named) or (not is_short and named in before[-1].casefold()):
+            thing, attribute = (), "id"
+        elif any(part.casefold().startswith(named) for part in before if not is_short):
+            thing, attribute = words_of(named), "id"  # "/messages/outbound/{messageid}"
     described = next(iter(said_of(schema)), None)
     if not thing and attribute in _PLACES and route is None:
         # of whatever a search found
