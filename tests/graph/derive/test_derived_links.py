@@ -448,3 +448,27 @@ def test_what_was_read_by_its_name_is_not_read_again_by_its_id() -> None:
     by_id = operation("GET /policy/{policy_id}", policy, needs={"policy_id": TEXT})
     change = operation("PUT /policy/{policy_id}", policy, needs={"policy_id": TEXT})
     assert score(named_one, by_id) < 0.45 < score(named_one, change)
+
+
+def test_what_is_beside_a_list_is_of_the_page_and_lists_within_items_are_other_things() -> None:
+    city = record(id=NUMBER, name=TEXT)
+    cities = operation("GET /cities", record(meta=record("name"), results=many(record(id=NUMBER))))
+    by_name = operation("GET /weather", record("text"), needs={"cityName": TEXT})
+    assert not links_of(cities, by_name)
+    cities = operation("GET /cities", record(meta=record("name"), results=many(city)))
+    assert pairs_of(links_of(cities, by_name)[cities["id"], by_name["id"]]) == [
+        ("results[].name", "cityName")
+    ]
+    orders = operation("GET /orders", record(orders=many(record(code=TEXT, items=many(record("id"))))))
+    order = operation("GET /orders/{id}", record("text"), needs={"id": TEXT})
+    assert all(
+        path != "orders[].items[].id"
+        for link in links_of(orders, order).values()
+        for path, _ in pairs_of(link)
+    )
+
+
+def test_a_key_in_a_path_is_that_of_what_is_before_it() -> None:
+    posts = operation("GET /posts", record(posts=many(record("key", "text"))))
+    post = operation("GET /posts/{key}", record("text"), needs={"key": TEXT})
+    assert pairs_of(links_of(posts, post)[posts["id"], post["id"]]) == [("posts[].key", "key")]

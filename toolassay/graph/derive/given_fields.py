@@ -187,8 +187,13 @@ class _Result:
             members = declared_at(location.schema, self.schema)
             # The fields in `metadata` are those of the object around it, which has a shape of its own.
             shape = location.shape or frozenset(members)
+            is_page = location.level == 0 and any(
+                "array" in kinds_of(one, self.schema) for one in members.values()
+            )
             for name, member in members.items():
                 self.left -= 1
+                if is_page and name.strip("_").casefold() in word_list("of pages"):
+                    continue
                 if not self._matters(name) and _is_plain(member) and not self._described(member):
                     continue
                 inner, inner_path, type_names = self._unlisted(member, (*location.path, name))
@@ -256,8 +261,9 @@ class _Result:
             return location._replace(path=path, schema=schema, level=level, shape=shape)
         if not thing_of(name):
             owners = self.about if location.level == 0 and location.top else location.owners
-            if is_list and self.is_single and self._identifies(self.schema):
-                owners = ()  # "items" of one playlist are no playlists
+            is_within = EACH in location.path or (self.is_single and self._identifies(self.schema))
+            if is_list and is_within:
+                owners = ()  # "items" of a playlist are no playlists
             if not _has_name(names) and words_of(name)[-1:] and words_of(name)[-1] in self.argument_nouns:
                 # "entities" may be just a list, or the entities that `entity_name` names.
                 owners = (*owners, Owner(words_of(name), BY_CONTAINER, f"it is in `{name}`"))
@@ -456,7 +462,9 @@ def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
             if depth and not required and meaning_of(member.name).attribute not in IDENTITIES:
                 continue  # what an optional object has inside is data to write, but for an id
             taken = _taken(path_text(path), member.name, inner, schema, required, tool, route)
-            if not is_control(member.name) and not _is_setting(taken, tool, route):
+            # "{key}" in a path names what is before it.
+            is_named = bool(taken.route and meaning_of(member.name).attribute)
+            if (is_named or not is_control(member.name)) and not _is_setting(taken, tool, route):
                 arguments += (taken, *_by_description(taken, tool, route))
     return arguments
 
