@@ -42,20 +42,16 @@ _BEST = 0.95
 _DESCRIBED = 0.95  # of that for a result without a schema
 _EMBEDDED = 0.7  # an object inside what the tool is about
 _REPEATED = 0.3  # an object inside what the tool creates or changes, which its caller knows
-_DEEPER = 0.85  # each further object around the field
 _OPTIONAL = 0.85
 _VAGUE = 0.55  # an optional argument and a field of one name, neither of which identifies anything
 _ECHO = 0.2  # the result repeats an argument of its own tool
 _OTHER_PARENT = 0.4  # a collection of the same name within another one
 _OTHER_ROUTE = 0.5  # another collection of the same name
 _NEEDS_MORE = 0.7  # no other required argument comes from the source or its arguments
-_SCOPED = 0.4  # a number or name means little without what it is a number or name in
-_UNDONE = 0.5  # what a tool creates is rarely removed next, and has nothing inside yet
+_UNDONE = 0.5  # what a tool creates is rarely removed next
 _AGAIN = 0.5  # a thing was read by its name, and is read once more by its id
 _EACH_NEED = 0.97  # the source itself needs an argument from elsewhere
 _VERBS = {"search": 1.0, "find": 0.94, "make": 0.75, "": 0.9, "change": 0.8, "remove": 0.1}
-_FURTHER = 0.1  # how far each of two further fields raises the score
-_SINGLE = 0.93  # not a list to choose from
 _OTHER_SERVER = 0.75
 _LOOSE_ID = 0.75  # a text for an id that is a number, or the other way round
 _LOOSE_TEXT = 0.6  # a text without an attribute for an id, or the number of a thing for a text
@@ -212,7 +208,6 @@ def match(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> Match
         score *= _EMBEDDED if is_new or source.verb in ("search", "find", "") else _REPEATED
     if not score:
         return None
-    score *= _DEEPER ** max(0, given.depth - 1)
     if not given.is_described and bool(given.attribute in IDENTITIES) != bool(taken.attribute in IDENTITIES):
         # Plain texts are rarely ids, and a number that identifies something is no text.
         is_loose = not given.attribute if taken.attribute else not given.kinds & taken.kinds
@@ -272,42 +267,18 @@ def link_score(source: ToolFields, target: ToolFields, matches: Sequence[Match])
     """The score of a link: that of its best match, the first, with what is known of the two tools."""
     best = matches[0]
     score = best.score
-    for further in matches[1:3]:
-        score = 1 - (1 - score) * (1 - _FURTHER * further.score)
     score *= _VERBS[source.verb]
-    if not best.given.listed and not best.given.is_described:
-        score *= _SINGLE
     if best.given.is_described:
         score *= same_server(source, target)
     if target.needs and not (best.flows or best.taken.required):
         score *= _UNCERTAIN
-    if best.taken.attribute not in IDENTITIES | {""} and _lacks_scope(source, target, matches):
-        score *= _SCOPED
-    if source.verb == "make" and (target.verb == "remove" or _lists_inside(target)):
+    if source.verb == "make" and target.verb == "remove":
         score *= _UNDONE
     is_same = best.given.own and not best.given.listed and best.taken.thing in target.about[:1]
     if is_same and source.route and source.verb == target.verb == "find" and not target.lists:
         score *= _AGAIN
     score *= _EACH_NEED ** min(3, len(source.needs))
     return score * (_NEEDS_MORE + (1 - _NEEDS_MORE) * covered(source, target, matches))
-
-
-def _lists_inside(target: ToolFields) -> bool:
-    """Whether a tool lists what another thing contains: "/projects/{id}/tasks"."""
-    route = target.route
-    return (
-        target.verb in ("find", "search")
-        and route is not None
-        and not route.ends_in_parameter
-        and len(route.parts) > len(route.fixed)
-    )
-
-
-def _lacks_scope(source: ToolFields, target: ToolFields, matches: Sequence[Match]) -> bool:
-    """Whether an argument that comes earlier in the target's path must come from elsewhere."""
-    missing = set(_missing(source, target, matches))
-    depth = len(matches[0].taken.route)
-    return any(argument.path in missing and 0 < len(argument.route) < depth for argument in target.needs)
 
 
 def same_server(source: ToolFields, target: ToolFields) -> float:
