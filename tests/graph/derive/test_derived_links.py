@@ -472,3 +472,16 @@ def test_a_key_in_a_path_is_that_of_what_is_before_it() -> None:
     posts = operation("GET /posts", record(posts=many(record("key", "text"))))
     post = operation("GET /posts/{key}", record("text"), needs={"key": TEXT})
     assert pairs_of(links_of(posts, post)[posts["id"], post["id"]]) == [("posts[].key", "key")]
+
+
+def test_a_username_is_that_of_a_user_wherever_it_is_in_a_path() -> None:
+    needs = {"username": TEXT, "slug": TEXT}
+    reports = operation("GET /reports", record(results=many(record("name", "slug"))))
+    report = operation("GET /reports/{username}/{slug}", record("text"), needs=needs)
+    assert pairs_of(links_of(reports, report)[reports["id"], report["id"]]) == [("results[].slug", "slug")]
+
+
+def test_one_thing_in_a_list_is_the_one_that_was_asked_for() -> None:
+    session = operation("GET /sessions/{session_id}", many(record("id")), needs={"session_id": TEXT})
+    notes = operation("GET /sessions/{session_id}/notes", record("text"), needs={"session_id": TEXT})
+    assert score(session, notes) < 0.4

@@ -211,9 +211,10 @@ class Derivation:
             if score >= LEAST
         }
         for target, reason in self._follow_ups(number):
-            if len(links) < _MOST_LINKS and (target not in links or links[target].score < _FOLLOWS):
+            if target not in links or links[target].score < _FOLLOWS:
                 links[target] = self._follow_up(number, target, reason)
-        return [links[target] for target in sorted(links)]
+        kept = heapq.nsmallest(_MOST_LINKS, links, key=lambda target: (-links[target].score, target))
+        return [links[target] for target in sorted(kept)]
 
     def _follow_ups(self, number: int) -> Iterator[tuple[int, str]]:
         """The tools that work on what a tool reads or lists, where no field is known to lead there; and why.

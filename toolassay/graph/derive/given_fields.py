@@ -559,7 +559,7 @@ def _taken(
             described is not None and described.attribute == attribute and described.thing and not before
         )
         thing = described.thing if described and is_named else _thing_around(path, tool, route, before)
-        if attribute in OF_USERS and len("".join(thing)) <= SHORT:
+        if attribute in OF_USERS:
             thing = ("user",)  # "/u/{username}"
     elif thing and not attribute and described is not None and same_thing(described.thing, thing):
         attribute = described.attribute
