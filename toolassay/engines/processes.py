@@ -134,9 +134,9 @@ def _begin(task: ShardTask[Any, Any], caller: Caller) -> None:
     global _work, _failure
     CALLER.set(caller)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
-    signal.signal(signal.SIGTERM, _end)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
+        signal.signal(signal.SIGTERM, _end)
+        threading.Thread(target=_end_with_parent, daemon=True).start()
         _work = task.start()
     except Exception as error:  # raised here, it would look as if the process had died
         _failure = error
