@@ -100,7 +100,7 @@ class LabelledLibrary(NamedTuple):
     second: Labels
 
     def verdict(self, candidate: Candidate) -> bool | None:
-        """Whether a candidate is right; None if that is in dispute, or nobody read the field."""
+        """Whether a candidate is right; None if that is in dispute, or the field was not read."""
         votes = {
             candidate.field in labels.fields.get(candidate.flow, ()) for labels in (self.first, self.second)
         }

@@ -245,7 +245,7 @@ def _refuse_simulated(folder: DataFolder, trial: Trial, run: RunSettings) -> Non
         raise UsageError(
             "this run began with simulated results, which this version does not make",
             file=trial.run_folder,
-            fix="begin again with --force, or end it with version 0.3",
+            fix="begin again with --force, or go on with the version that began it",
         )
 
 

@@ -227,7 +227,7 @@ def is_echo(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> boo
     is news to who asked with the user's id; another name of the user is not.
     """
     is_item = given.listed and not given.depth
-    # One thing in a list is still the one that was asked for, and names of pages are not what they are in.
+    # The one thing that was asked for is no other in a list, and plain values are no ids of what lists them.
     is_many = bool(given.attribute) and not (source.route and source.route.ends_in_parameter)
     if given.own and given.listed and is_many and not given.is_described:
         # Unless the items are those whose ids were given.
