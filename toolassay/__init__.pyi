@@ -1327,6 +1327,8 @@ def pipeline(
 ) -> Piped:
     """Create graph, pictures, requests with gold plans, predictions and scores in one data folder.
 
+    Tools with schemas get a world (`world.json`), in which the plans are executed.
+
     Models are tested with the samples that pass the gates (`release`).
 
     Args:

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builders import typed_tool
+from tests.support.builders import ROOM_TOOLS, imported_tool, typed_tool
+from tests.support.running import lines_of
 from toolassay import build_graph, generate, pipeline
 from toolassay.console.screen import Screen
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files.data_files import write_json
 from toolassay.models import ModelOptions
 from toolassay.runs.budget import Budget
+from toolassay.worlds.world import read_world
 
 NOBODY = ModelOptions(api_addr="127.0.0.1", api_port=1)
 
@@ -39,6 +41,30 @@ def test_every_command_it_names_is_the_one_it_runs(folder: Path) -> None:
     pipeline(folder, number_of_samples=12, seed=5, multiworker=3, screen=Screen(say=told.append))
     (engine,) = [line for line in told if "toolassay generate" in line]
     assert "--seed 5 --number_of_samples 12 --multiworker 3" in engine
+
+
+def test_plans_for_tools_with_schemas_run_in_a_world(tmp_path: Path) -> None:
+    write_json(tmp_path / "tool_desc.json", {"nodes": ROOM_TOOLS})
+    assert pipeline(tmp_path, number_of_samples=6).complete
+    assert read_world(tmp_path) is not None
+    ran = {line["id"] for line in lines_of(tmp_path / "executions.jsonl") if line["outcome"] == "ran"}
+    labels = lines_of(tmp_path / "data.json")
+    assert labels and {label["id"] for label in labels} <= ran
+
+
+def test_without_an_operation_in_a_world_plans_are_not_executed(tmp_path: Path) -> None:
+    tool = imported_tool("solve_quadratic", "Solves it.", {"a": {"type": "number"}}, ["a"])
+    write_json(tmp_path / "tool_desc.json", {"nodes": [tool]})
+    assert pipeline(tmp_path, number_of_samples=3, method="single").evaluations
+    assert not (tmp_path / "executions.jsonl").exists()
+
+
+def test_samples_that_began_without_a_world_go_on_without_one(tmp_path: Path) -> None:
+    write_json(tmp_path / "tool_desc.json", {"nodes": ROOM_TOOLS})
+    build_graph(tmp_path)
+    generate(tmp_path, llm="offline", seed=0, number_of_samples=4, check=True)
+    assert pipeline(tmp_path, number_of_samples=6).complete
+    assert read_world(tmp_path) is None
 
 
 def test_one_model_that_cannot_be_asked_does_not_cost_the_others_their_scores(folder: Path) -> None:

@@ -172,6 +172,8 @@ def pipeline_command(
 ) -> int:
     """Run every stage from tools to scored models: graph, requests with gold, gates, predictions, scores.
 
+    Plans for tools with schemas are executed in a world, which is written first.
+
     By default everything runs offline, without a server. To estimate the cost of a served model first, use
     `generate --dry_run` and `infer --dry_run`; this command has no such flag.
 

@@ -1,6 +1,7 @@
 """The pipeline: from a tool list to scored models and pictures, or from a server to a released set.
 
-`pipeline` tests models on requests of rules or of a model. `make_set` writes, executes and judges.
+`pipeline` tests models on requests of rules or of a model; plans for tools with schemas run in a world.
+`make_set` writes, executes and judges.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ from toolassay.stages.settings import (
 from toolassay.stages.split import split
 from toolassay.stages.world import world
 from toolassay.tools.library import ToolLibrary
+from toolassay.worlds.world import read_world
 
 # Samples of a pipeline that names no number; the 5,000 of `generate` would be too expensive to try.
 _SAMPLES = 300
@@ -87,6 +89,8 @@ def pipeline(
 ) -> Piped:
     """Create graph, pictures, requests with gold plans, predictions and scores in one data folder.
 
+    Tools with schemas get a world (`world.json`), in which the plans are executed.
+
     Models are tested with the samples that pass the gates (`release`).
 
     Args:
@@ -114,11 +118,12 @@ def pipeline(
     """
     if samples.number_of_samples is None and samples.cover is None:
         samples = replace(samples, number_of_samples=samples.until or _SAMPLES)
-    step = _Steps(screen, 4 + 2 * len(llm))
     data_dir_flag = f"--data_dir {shlex.quote(str(data_dir))}"
     folder = DataFolder(Path(data_dir))
     folder.today(samples.today)  # another date is refused before anything is written
-    _check_tools(folder, tool_desc)
+    library = _tools(folder, tool_desc)
+    live = LiveSettings(WORLD) if _runs_in_world(folder, library, dependency_type) else None
+    step = _Steps(screen, 4 + (live is not None) + 2 * len(llm))
     step.command("graph", data_dir_flag, f"--tool_desc {shlex.quote(str(tool_desc))}" if tool_desc else "")
     if not _has_graph(folder, dependency_type, screen):
         build_graph(data_dir, tool_desc=tool_desc, dependency_type=dependency_type, screen=screen)
@@ -127,6 +132,14 @@ def pipeline(
         visualize(data_dir, screen=screen)
     except UsageError as error:  # thousands of tools
         screen.say(f"{WARNING}no pictures: {error}")
+    if live is not None:
+        step.command("world", data_dir_flag, f"--llm {generator}")
+        made = world(
+            folder.path, llm=generator, options=options, limits=limits, command=command, screen=screen
+        ).world
+        if made is None or not made.tools:
+            screen.say(f"{WARNING}no tool has an operation in a world: plans are not executed")
+            live = None
     budget = limits.budget or Budget()
     flags = _flags(
         multiworker=limits.multiworker,
@@ -149,7 +162,8 @@ def pipeline(
         rewrite = None
     elif rewrite is None:
         rewrite = _REWRITES
-    again = _flags(llm=generator, check="true", rewrite=rewrite)
+    values_from = None if live is None else live.executor
+    again = _flags(llm=generator, check="true", rewrite=rewrite, values_from=values_from)
     step.command("generate", data_dir_flag, again, sampling, flags)
     writer = replace(GENERATOR, llm=generator, options=options)
     _, complete = generate(
@@ -158,6 +172,7 @@ def pipeline(
         limits=limits,
         samples=samples,
         writing=WritingSettings(check=True, rewrite=rewrite),
+        live=live,
         command=command,
         screen=screen,
     )
@@ -168,6 +183,7 @@ def pipeline(
         critic=critic,
         model=ModelSettings(options=options),
         limits=limits,
+        live=live,
         command=command,
         screen=screen,
     )
@@ -242,18 +258,26 @@ def _flags(**values: Any) -> str:
     return " ".join(f"--{name} {value}" for name, value in values.items() if value is not None)
 
 
-def _check_tools(folder: DataFolder, tool_desc: str | Path | None) -> None:
-    """Refuse tools that differ from those of the folder, before anything is written.
+def _tools(folder: DataFolder, tool_desc: str | Path | None) -> ToolLibrary:
+    """The tools of the pipeline.
 
     Raises:
-        UsageError: They differ.
+        UsageError: There are none, or those of `tool_desc` differ from those of the folder.
     """
-    if tool_desc is None or not folder.tool_desc.exists():
-        return
-    if ToolLibrary.load(find_file(tool_desc, folder.path)).tools != ToolLibrary.load(folder.tool_desc).tools:
+    library = ToolLibrary.load(find_file(tool_desc or folder.tool_desc.name, folder.path))
+    if tool_desc and folder.tool_desc.exists() and ToolLibrary.load(folder.tool_desc).tools != library.tools:
         raise UsageError(
             f"holds other tools than {tool_desc}", file=folder.tool_desc, fix="use another --data_dir"
         )
+    return library
+
+
+def _runs_in_world(folder: DataFolder, library: ToolLibrary, dependency_type: str | None) -> bool:
+    """Whether plans are executed in a world: those of a schema graph, unless the folder began without one."""
+    if folder.data_raw.exists() and read_world(folder.path) is None:
+        return False
+    is_schema = folder.dependency_type(dependency_type, library=library) == "schema"
+    return is_schema and any(tool.input_schema is not None for tool in library)
 
 
 def _has_graph(folder: DataFolder, dependency_type: str | None, screen: Screen) -> bool:
