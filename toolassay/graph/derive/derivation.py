@@ -172,7 +172,7 @@ class Derivation:
                 }
             )
         self._rivals = {
-            thing: len({demand.taken.route for demand in demands} - {()})
+            thing: len({demand.taken.collection for demand in demands} - {()})
             for thing, demands in self._demand.items()
         }
         size = len(self.tools)

@@ -257,12 +257,13 @@ def route_fit(source: ToolFields, taken: Taken, rivals: int) -> float:
         taken: The argument.
         rivals: The number of different paths that lead to things of this name.
     """
-    if rivals < 2 or source.route is None or not taken.route:
+    collection = taken.collection
+    if rivals < 2 or source.route is None or not collection:
         return 1.0
-    shared = sum(part in source.fixed for part in taken.route)
-    if shared < len(taken.route) and not set(source.route.fixed[:-1]) <= set(taken.route):
+    shared = sum(part in source.fixed for part in collection)
+    if shared < len(collection) and not set(source.route.fixed[:-1]) <= set(collection):
         return _OTHER_PARENT  # the notes of merge requests are not those of issues
-    return _OTHER_ROUTE + (1 - _OTHER_ROUTE) * shared / len(taken.route)
+    return _OTHER_ROUTE + (1 - _OTHER_ROUTE) * shared / len(collection)
 
 
 def link_score(source: ToolFields, target: ToolFields, matches: Sequence[Match]) -> float:

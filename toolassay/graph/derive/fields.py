@@ -200,6 +200,12 @@ class Taken:
         return self.thing, self.attribute, self.listed
 
     @property
+    def collection(self) -> tuple[str, ...]:
+        """The path to the collection that has the thing; empty for the season in "/standings/{season}"."""
+        is_in = bool(self.route) and words_of_part(self.route[-1])[1][-1:] == self.thing[-1:]
+        return self.route if is_in else ()
+
+    @property
     def meaning(self) -> str:
         """The argument in words: "the id of a movie"."""
         return in_words(self.thing, self.attribute)
@@ -386,6 +392,17 @@ def name_words(tool: Tool) -> Words:
     return words_of(str(tool.source.get("name") or tool.id))
 
 
+def words_of_part(part: str) -> tuple[Words, Words]:
+    """The first and the last things that a part of a path names: what it leads to, and what that is found by.
+
+    >>> words_of_part("PlayersByTeam"), words_of_part("user-groups")
+    ((('player',), ('team',)), (('user', 'group'), ('user', 'group')))
+    """
+    is_end = word_list("prepositions").__contains__
+    phrases = [tuple(group) for ends, group in groupby(words_of(part), key=is_end) if not ends]
+    return (phrases[0], phrases[-1]) if phrases else ((), ())
+
+
 def things_of_tool(tool: Tool, route: Route | None) -> tuple[Owner, ...]:
     """What a tool is about: for an operation what its path ends in, else the nouns of its name."""
     if route is not None:
@@ -396,7 +413,7 @@ def things_of_tool(tool: Tool, route: Route | None) -> tuple[Owner, ...]:
                     break
             elif owners and part.casefold() in word_list("myself"):
                 break  # "/me/playlists" is about playlists
-            elif thing := ("user",) if part.casefold() in word_list("myself") else words_of(part):
+            elif thing := ("user",) if part.casefold() in word_list("myself") else words_of_part(part)[0]:
                 # "/movie/popular" is about movies, "/search/movie" too.
                 owners.append(Owner(thing, BY_PATH_BEFORE if owners else BY_PATH, f"the path names `{part}`"))
             if len(owners) == 2:

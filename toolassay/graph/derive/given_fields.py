@@ -34,6 +34,7 @@ from toolassay.graph.derive.fields import (
     verb_of,
     word_list,
     words_of,
+    words_of_part,
 )
 from toolassay.tools.argument_schemas import Schema, declared_at, items_of, kinds_of, properties_at, resolve
 from toolassay.tools.library import Tool
@@ -544,11 +545,13 @@ def _taken(
     before = None if route is None else route.before(name)
     if before and (joined := _JOINED_ID.fullmatch(name)):
         named = joined["thing"]
-        is_short = len(named) <= SHORT
-        if before[-1].casefold().startswith(named) or (not is_short and named in before[-1].casefold()):
+        last = "".join(words_of_part(before[-1])[1][-1:])
+        if last.startswith(named) if len(named) <= SHORT else last.endswith(named):
             thing, attribute = (), "id"
-        elif any(part.casefold().startswith(named) for part in before if not is_short):
+        elif len(named) > SHORT and named in "".join(before).casefold():
             thing, attribute = words_of(named), "id"  # "/messages/outbound/{messageid}"
+    elif before and not attribute and not thing_of(name):
+        thing = words_of_part(before[-1])[1]  # "/photos/{item}"
     described = next(iter(said_of(schema)), None)
     if not thing and attribute in _PLACES and route is None:
         # of whatever a search found
@@ -612,6 +615,6 @@ def _thing_around(path: str, tool: Tool, route: Route | None, before: tuple[str,
         if words := thing_of(part):
             return words
     if before:
-        return words_of(before[-1])
+        return words_of_part(before[-1])[1]
     owners = things_of_tool(tool, route)
     return owners[0].thing if owners else ()
