@@ -274,7 +274,7 @@ class Derivation:
             for owner in given.owners:
                 head = owner.thing[-1]
                 certainty, in_passing = self._trust.get(head, (1.0, 1.0))
-                trust = certainty if given.own else in_passing
+                trust = certainty if given.own or given.is_reference else in_passing
                 for demand in self._demand.get(head, ()):
                     matched = match(source, given, owner, demand.taken)
                     if matched is None:

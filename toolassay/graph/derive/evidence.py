@@ -41,6 +41,7 @@ from toolassay.tools.library import Tool
 _BEST = 0.95
 _DESCRIBED = 0.95  # of that for a result without a schema
 _EMBEDDED = 0.7  # an object inside what the tool is about
+_REFERENCE = 0.85  # an id within it that says of what: `team_id`
 _REPEATED = 0.3  # an object inside what the tool creates or changes, which its caller knows
 _OPTIONAL = 0.85
 _VAGUE = 0.55  # an optional argument and a field of one name, neither of which identifies anything
@@ -205,7 +206,8 @@ def match(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> Match
     elif not given.own:
         asked = (owner.thing, given.attribute, False) in source.asked_with
         is_new = not given.depth and not asked
-        score *= _EMBEDDED if is_new or source.verb in ("search", "find", "") else _REPEATED
+        embedded = _REFERENCE if given.is_reference else _EMBEDDED
+        score *= embedded if is_new or source.verb in ("search", "find", "") else _REPEATED
     if not score:
         return None
     if not given.is_described and bool(given.attribute in IDENTITIES) != bool(taken.attribute in IDENTITIES):

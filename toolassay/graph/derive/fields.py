@@ -276,6 +276,11 @@ class Given:
     is_described: bool = False
     is_measure: bool = False
 
+    @property
+    def is_reference(self) -> bool:
+        """Whether its name says of which thing it is the id: `team_id`."""
+        return not self.bare and self.attribute in IDENTITIES
+
 
 def in_words(thing: Words, attribute: str) -> str:
     """An attribute of a thing in words.
