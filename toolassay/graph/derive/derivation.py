@@ -45,7 +45,6 @@ from toolassay.tools.library import ToolLibrary
 LEAST = 0.2
 """Links with a lower score are not derived at all."""
 _MOST_LINKS = 60  # links from one tool
-_COMMON = 10  # tools that may give a thing in passing before that says little
 _RARE = 0.05  # a thing that n tools list counts n to the power of minus this
 # An argument that more than this share of the tools take is context (an account, a project) and links little.
 # In a library of fewer tools than `_MANY` the share says nothing.
@@ -156,14 +155,12 @@ class Derivation:
     def _count(self) -> None:
         """Count how many tools give each thing, and how many take it."""
         supply = Counter[str]()
-        passing = Counter[str]()
         takers = Counter[str]()
         for tool in self.tools:
             takers.update({taken.thing[-1] for taken in tool.taken if taken.thing})
             if tool.verb == "remove":
                 continue
             owners = [(given, owner.thing[-1]) for given in tool.given for owner in given.owners]
-            passing.update({thing for given, thing in owners if not given.own})
             supply.update(
                 {
                     thing
@@ -176,15 +173,14 @@ class Derivation:
             for thing, demands in self._demand.items()
         }
         size = len(self.tools)
-        # By thing: how far a tool is trusted that gives it as what it is about, or in passing.
-        self._trust: dict[str, tuple[float, float]] = {}
+        # By thing: how far a tool is trusted that gives it.
+        self._trust: dict[str, float] = {}
         for thing in self._demand:
             # The only tool that lists something is more certain to be meant than one of many; and what nearly
             # every tool takes, such as the account, is known before the first call.
             rare = max(1, supply[thing]) ** -_RARE
             context = 1 - max(0.0, takers[thing] / size - _OFTEN) if size >= _MANY else 1.0
-            in_passing = min(1.0, _COMMON / max(1, passing[thing])) ** 0.5
-            self._trust[thing] = rare * context, rare * context * in_passing
+            self._trust[thing] = rare * context
 
     def links(self) -> Iterator[Dependency]:
         """All links, by source, then target."""
@@ -273,8 +269,7 @@ class Derivation:
         for given in source.given:
             for owner in given.owners:
                 head = owner.thing[-1]
-                certainty, in_passing = self._trust.get(head, (1.0, 1.0))
-                trust = certainty if given.own or given.is_reference else in_passing
+                trust = self._trust.get(head, 1.0)
                 for demand in self._demand.get(head, ()):
                     matched = match(source, given, owner, demand.taken)
                     if matched is None:
