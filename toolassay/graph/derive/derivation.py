@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from toolassay.console.text_formatting import some_of
 from toolassay.graph.dependencies import ORDER, Dependency
 from toolassay.graph.derive.evidence import (
+    KNOWN_BY,
     Match,
     Shapes,
     Similarity,
@@ -75,6 +76,12 @@ def _with_role(given: Given, roles: frozenset[str], person: str) -> Given:
     return replace(given, owners=(*given.owners, *owners[:1])) if owners else given
 
 
+def _is_written(argument: Taken, subjects: Collection[str]) -> bool:
+    """Whether an argument of a tool that makes or changes something is a value to write."""
+    refers = argument.attribute in KNOWN_BY or argument.thing[-1:] and argument.thing[-1] in subjects
+    return not (refers or argument.route)
+
+
 class _Demand(NamedTuple):
     """An argument as several tools take it alike, and those tools."""
 
@@ -114,6 +121,12 @@ class Derivation:
         person = next((word for word in word_groups("persons") if word in known), "")
         roles = word_list("roles of persons") - known if person else frozenset()
         taken = [[_by_role(argument, roles, person) for argument in fields] for fields in taken]
+        taken = [
+            [replace(argument, is_written=_is_written(argument, known)) for argument in fields]
+            if verb_of(tool, route) in ("make", "change")
+            else fields
+            for tool, route, fields in zip(library, routes, taken, strict=True)
+        ]
         argument_nouns = frozenset(
             argument.thing[-1] for fields in taken for argument in fields if argument.thing
         )

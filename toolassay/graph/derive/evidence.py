@@ -46,6 +46,7 @@ _REPEATED = 0.3  # an object inside what the tool creates or changes, which its 
 _OPTIONAL = 0.85
 _VAGUE = 0.55  # an optional argument and a field of one name, neither of which identifies anything
 _ECHO = 0.2  # the result repeats an argument of its own tool
+_WRITTEN = 0.6  # what one thing has is rarely written into another
 _OTHER_PARENT = 0.4  # a collection of the same name within another one
 _OTHER_ROUTE = 0.5  # another collection of the same name
 _NEEDS_MORE = 0.7  # no other required argument comes from the source or its arguments
@@ -61,7 +62,7 @@ _SIMILAR = 0.3  # similarity of descriptions from which it counts in full
 _NAMED = 0.85  # certainty of what a tool's name or a field's name says
 _NARROWER = 0.5  # a card may be a gift card, or not
 _ALIKE = 0.7  # of `same_thing`, from which a result repeats an argument
-_KNOWN_BY = IDENTITIES | {"name", "slug", "key", "number", "code"}  # one of them is as good as another
+KNOWN_BY = IDENTITIES | {"name", "slug", "key", "number", "code"}  # one of them is as good as another
 _NAMING = frozenset({"path", "name", "url", "username"})  # attributes by which a text names a thing
 _NUMBERS = frozenset({"integer", "number"})
 
@@ -217,6 +218,8 @@ def match(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> Match
     if not taken.required and taken.path:
         vague = not given.attribute and not taken.attribute and not given.is_described
         score *= _VAGUE if vague else _OPTIONAL
+    if taken.is_written and not given.own and given.attribute not in IDENTITIES:
+        score *= _WRITTEN
     if is_echo(source, given, owner, taken):
         score *= _ECHO
     return Match(score, given, taken, owner)
@@ -237,7 +240,7 @@ def is_echo(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> boo
             argument.listed and argument.required and same_thing(owner.thing, argument.thing)
             for argument in source.taken
         )
-    identifies = not taken.attribute or taken.attribute in _KNOWN_BY
+    identifies = not taken.attribute or taken.attribute in KNOWN_BY
     return any(
         same_thing(owner.thing, argument.thing) >= _ALIKE
         and (

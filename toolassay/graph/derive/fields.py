@@ -179,6 +179,8 @@ class Taken:
         description: What the tool says about it.
         full: The thing with the words before it in the tool's name: the alert of "get_secret_scanning_alert".
         is_said: Whether the meaning is that of the description, rather than that of the name.
+        is_written: Whether it is a value to write, such as a phone number, rather than a reference to a thing
+            that the library has.
     """
 
     path: str
@@ -193,6 +195,7 @@ class Taken:
     description: str = field(compare=False)
     full: Words = ()
     is_said: bool = False
+    is_written: bool = False
 
     @property
     def key(self) -> tuple[Words, str, bool]:
