@@ -55,6 +55,7 @@ _AGAIN = 0.5  # a thing was read by its name, and is read once more by its id
 _EACH_NEED = 0.97  # the source itself needs an argument from elsewhere
 _VERBS = {"search": 1.0, "find": 0.94, "make": 0.75, "": 0.9, "change": 0.8, "remove": 0.1}
 _OTHER_SERVER = 0.75
+_LISTED_ID = 0.75  # a list of plain values, named after things, for the id of one: `accounts`
 _LOOSE_ID = 0.75  # a text for an id that is a number, or the other way round
 _LOOSE_TEXT = 0.6  # a text without an attribute for an id, or the number of a thing for a text
 _UNCERTAIN = 0.6  # an order for an argument that may be left out
@@ -191,7 +192,10 @@ def name_fit(given: Given, owner: Owner, taken: Taken) -> float:
     if given.is_described and not given.attribute:
         identifies = not taken.attribute or attribute_fit("id", taken.attribute) > 0
         return thing * owner.certainty * (0.9 if identifies or taken.attribute in _NAMING else 0.0)
-    return thing * owner.certainty * attribute_fit(given.attribute, taken.attribute)
+    fit = attribute_fit(given.attribute, taken.attribute)
+    if given.path.endswith("[]") and not given.attribute and taken.attribute in IDENTITIES:
+        fit = _LISTED_ID
+    return thing * owner.certainty * fit
 
 
 def match(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> Match | None:
