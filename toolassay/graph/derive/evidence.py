@@ -50,7 +50,6 @@ _WRITTEN = 0.6  # what one thing has is rarely written into another
 _OTHER_PARENT = 0.4  # a collection of the same name within another one
 _OTHER_ROUTE = 0.5  # another collection of the same name
 _NEEDS_MORE = 0.7  # no other required argument comes from the source or its arguments
-_UNDONE = 0.5  # what a tool creates is rarely removed next
 _AGAIN = 0.5  # a thing was read by its name, and is read once more by its id
 _EACH_NEED = 0.97  # the source itself needs an argument from elsewhere
 _VERBS = {"search": 1.0, "find": 0.94, "make": 0.75, "": 0.9, "change": 0.8, "remove": 0.1}
@@ -284,8 +283,6 @@ def link_score(source: ToolFields, target: ToolFields, matches: Sequence[Match])
         score *= same_server(source, target)
     if target.needs and not (best.flows or best.taken.required):
         score *= _UNCERTAIN
-    if source.verb == "make" and target.verb == "remove":
-        score *= _UNDONE
     is_same = best.given.own and not best.given.listed and best.taken.thing in target.about[:1]
     if is_same and source.route and source.verb == target.verb == "find" and not target.lists:
         score *= _AGAIN
