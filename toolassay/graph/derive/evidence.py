@@ -235,6 +235,7 @@ def is_echo(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> boo
     is news to who asked with the user's id; another name of the user is not.
     """
     is_item = given.listed and not given.depth
+    is_single = not given.listed and source.verb in ("find", "search")
     # The one thing that was asked for is no other in a list, and plain values are no ids of what lists them.
     is_many = bool(given.attribute) and not (source.route and source.route.ends_in_parameter)
     if given.own and given.listed and is_many and not given.is_described:
@@ -253,7 +254,7 @@ def is_echo(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> boo
         )
         for argument in source.taken
         # A search that may be narrowed to a person finds others, too.
-        if (argument.required or not (given.own or is_item)) and (given.is_described or not argument.listed)
+        if (argument.required or is_single or not (given.own or is_item)) and (given.is_described or not argument.listed)
     )
 
 
