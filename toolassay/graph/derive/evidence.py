@@ -159,8 +159,8 @@ def type_fit(given: Given, taken: Taken) -> float:
     fit = _kind_fit(given.kinds, taken.kinds)
     if not fit or (given.values and taken.values and not given.values & taken.values):
         return 0.0
-    if taken.values and not given.values:
-        return 0.25
+    if taken.values and not given.values and not (taken.route and taken.attribute):
+        return 0.25  # a key in a path may have all its values listed
     if given.format and taken.format and given.format != taken.format and "string" in given.kinds:
         return 0.3
     # Documents often declare ids carelessly, but a title is no number.
@@ -221,7 +221,7 @@ def match(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> Match
     if not taken.required and taken.path:
         vague = not given.attribute and not taken.attribute and not given.is_described
         score *= _VAGUE if vague else _OPTIONAL
-    if taken.is_written and not given.own and given.attribute not in IDENTITIES:
+    if taken.is_written and not given.own and (given.is_measure or given.has_id_beside):
         score *= _WRITTEN
     if is_echo(source, given, owner, taken):
         score *= _ECHO

@@ -280,6 +280,12 @@ class Given:
     is_measure: bool = False
 
     @property
+    def has_id_beside(self) -> bool:
+        """Whether its object is known by an id, which this field is not."""
+        is_id = self.attribute in IDENTITIES
+        return not is_id and any(meaning_of(name).attribute in IDENTITIES for name in self.shape)
+
+    @property
     def is_reference(self) -> bool:
         """Whether its name says of which thing it is the id: `team_id`."""
         return not self.bare and self.attribute in IDENTITIES
