@@ -35,6 +35,7 @@ from toolassay.graph.derive.fields import (
     name_words,
     noun_phrase,
     route_of,
+    things_of_tool,
     verb_of,
     word_groups,
     word_list,
@@ -118,6 +119,12 @@ class Derivation:
             for fields in taken
         ]
         known = {words[-1] for words in subjects if words}
+        known |= {
+            owner.thing[-1]
+            for tool, route in zip(library, routes, strict=True)
+            if route is not None
+            for owner in things_of_tool(tool, route)[:1]
+        }
         person = next((word for word in word_groups("persons") if word in known), "")
         roles = word_list("roles of persons") - known if person else frozenset()
         taken = [[_by_role(argument, roles, person) for argument in fields] for fields in taken]
