@@ -87,8 +87,12 @@ class ToolFields:
 
     @cached_property
     def needs(self) -> list[Taken]:
-        """The required arguments."""
-        return [argument for argument in self.taken if argument.required and not argument.is_said]
+        """The required arguments that refer to something."""
+        return [
+            argument
+            for argument in self.taken
+            if argument.required and not (argument.is_said or argument.is_written)
+        ]
 
     @cached_property
     def asked_with(self) -> dict[tuple[Any, ...], str]:

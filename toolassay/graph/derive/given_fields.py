@@ -515,7 +515,7 @@ def _is_setting(taken: Taken, tool: Tool, route: Route | None) -> bool:
     if taken.kinds == {"boolean"} or taken.format in ("date", "date-time", "time", "duration"):
         return True
     reads = verb_of(tool, route) in ("find", "search")
-    if not taken.required and taken.attribute in describing - {"code", "number", "slug", "key"}:
+    if not taken.required and taken.attribute in describing - {"code", "number", "slug", "key", "token"}:
         return not (reads and meaning_of(name).thing)  # a search may be narrowed by `artistName`
     return not taken.attribute and (bool(taken.values) or _CHOICE.search(taken.description) is not None)
 
