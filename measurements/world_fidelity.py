@@ -1,15 +1,16 @@
 """How far a world does what the real server does, whose stock it has.
 
-    python -m measurements.world_fidelity [--sequences 200] [--only NAME ...] [--git PROGRAM]
+    python -m measurements.world_fidelity [--sequences 200] [--only NAME ...] [--servers FOLDER]
 
-`measurements/world_fidelity/NAME.json` is a world with the seed of a server of the tests (or, for "git", of
-mcp-server-git on a small repository): a large language model wrote its operations from the list of tools and
-the records. Sequences of five calls are drawn: tools that the world covers, arguments that fit the stock, and
-in a share of the calls one that does not (a value of another record, of none). Each sequence runs in the
-world and on the server, on a new copy of the workspace, until one refuses what the other accepts. A read
-agrees if the keys of the thing that are in both results are the same. A row: of the server's refusals those
-that the world refuses, of its acceptances those that it accepts, reads that agree, each with Wilson's
-interval. What disagrees most often goes to the other stream.
+`measurements/world_fidelity/NAME.json` is a world with the seed of a server of the tests, or of one in
+FOLDER, which `tests/mcp_servers/install.py` makes: "git" on a small repository, "filesystem" on a folder of
+texts, "sqlite" on a database. A large language model wrote its operations from the list of tools and the
+records. Sequences of five calls are drawn: tools that the world covers, arguments that fit the stock, and in
+a share of the calls one that does not (a value of another record, of none). Each sequence runs in the world
+and on the server, on a new copy of the workspace, until one refuses what the other accepts. A read agrees if
+the keys of the thing that are in both results are the same; of a path its last part, as listings show it. A
+row: of the server's refusals those that the world refuses, of its acceptances those that it accepts, reads
+that agree, each with Wilson's interval. What disagrees most often goes to the other stream.
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import posixpath
 import re
 import shlex
+import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -32,6 +35,7 @@ from typing import Any
 
 from measurements.surface_small_model import repository
 from tests.mcp_servers import command_of
+from tests.mcp_servers.install import NODE_FOLDER
 from tests.mcp_servers.notes_server import SEED
 from tests.mcp_servers.tickets import make_desk
 from toolassay import SILENT, import_tools
@@ -39,6 +43,7 @@ from toolassay.argument_values.drawn_values import UnfillableError
 from toolassay.console.tables import Table
 from toolassay.executors import McpExecution, executor_named
 from toolassay.executors.executor import CallResult, ExecutionContext, Refusal, call_tool
+from toolassay.executors.workspace import NAME as WORKSPACE
 from toolassay.files.data_files import read_json, values_in, write_json
 from toolassay.metrics.confidence_interval import proportion_interval
 from toolassay.records.data_folder import DataFolder
@@ -52,7 +57,18 @@ from toolassay.worlds.world import GetRecord, ListRecords, changes, read_world
 DATA = Path(__file__).resolve().with_suffix("")
 CALLS = 5  # of a sequence
 # By server, the share of calls with an argument that was exchanged, so that about a third are refused.
-WRONG = {"desk": 0.3, "tickets": 0.7, "notes": 0.95, "owners": 0.9, "git": 0.5}
+WRONG = {
+    "desk": 0.3,
+    "tickets": 0.7,
+    "notes": 0.95,
+    "owners": 0.9,
+    "git": 0.5,
+    "filesystem": 0.9,
+    "sqlite": 0.9,
+}
+PATHS = frozenset({"path", "source", "destination"})  # arguments; what is drawn for them is in the workspace
+# The folders of "/workspace/scores/canons.txt"; none of "a/b" and "1/2".
+FOLDERS = re.compile(r"(?<!\w)/(?:[\w.-]+/)*")
 HEADS = (
     "server",
     "tools covered",
@@ -98,16 +114,22 @@ class Comparison:
                 if type(other) is type(value)
             ]
             arguments = with_value(arguments, path, rng.choice([rng.choice(same or unknown), *unknown]))
+        for name in PATHS & arguments.keys():
+            arguments[name] = posixpath.join(WORKSPACE, arguments[name])
         return tool, arguments
 
     def keys_in(self, tool: Tool, result: Any) -> set[str]:
         """The keys of a tool's thing that a result has."""
         thing = getattr(self.world.tools[tool.id], "thing", "")
         keys = {str(record[self.world.things[thing].key]) for record in self.world.records.get(thing, ())}
+        if isinstance(result, Mapping) and result.keys() == {"content"}:
+            result = result["content"]
         if isinstance(result, str):
             with suppress(ValueError):
                 result = json.loads(result)
         if isinstance(result, str):
+            keys = {FOLDERS.sub("", key) for key in keys}
+            result = FOLDERS.sub("", result)
             return {key for key in keys if re.search(rf"(?<!\w){re.escape(key)}(?!\w)", result)}
         found = {str(value) for value in values_in(result) if isinstance(value, str | int)}
         return keys & found
@@ -198,20 +220,52 @@ def owners(place: Path) -> str:
     return command_of("notes_server", "{workspace}/notes.json")
 
 
+def texts(place: Path) -> None:
+    """Texts in folders; paths in the records begin with the name of the workspace."""
+    records = read_json(DATA / "filesystem.json")["records"]
+    for entry in records["entry"]:
+        if entry["type"] == "directory":
+            (place.parent / entry["path"].strip("/")).mkdir()
+    for text in records["text"]:
+        (place.parent / text["path"].strip("/")).write_text(text["content"])
+
+
+def database(place: Path) -> None:
+    """Three tables in a database."""
+    place.mkdir()
+    records = read_json(DATA / "sqlite.json")["records"]
+    with closing(sqlite3.connect(place / "shop.db")) as connection, connection:
+        for table in records["table"]:
+            name = table["name"]
+            columns = [f"{one['name']} {one['type']}" for one in records["column"] if one["table"] == name]
+            connection.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
+            for row in records[name]:
+                connection.execute(
+                    f"INSERT INTO {name} VALUES ({', '.join('?' * len(row))})", [*row.values()]
+                )
+
+
 SERVERS: dict[str, Callable[[Path], str]] = {
     "desk": desk,
     "tickets": tickets,
     "notes": notes,
     "owners": owners,
 }
+# By server that is installed: what makes its workspace, and its command in the folder of servers.
+INSTALLED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "git": (repository, "mcp-server-git/bin/mcp-server-git --repository {workspace}"),
+    "filesystem": (texts, f"{NODE_FOLDER}/node_modules/.bin/mcp-server-filesystem {{workspace}}"),
+    "sqlite": (database, "mcp-server-sqlite/bin/mcp-server-sqlite --db-path {workspace}/shop.db"),
+}
 
 
-def compared(name: str, temporary: Path, count: int, git: str) -> Sequence[str]:
+def compared(name: str, temporary: Path, count: int, servers: Path) -> Sequence[str]:
     """Compare one server; a row."""
     place, data = temporary / "workspace", temporary / "data"
-    if name == "git":
-        server = f"{git} --repository {{workspace}}"
-        repository(place)
+    if name in INSTALLED:
+        make, command = INSTALLED[name]
+        make(place)
+        server = f"{servers.resolve()}/{command}"
     else:
         place.mkdir()
         server = SERVERS[name](place)
@@ -242,14 +296,14 @@ def main(words: Sequence[str]) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sequences", type=int, default=200)
-    parser.add_argument("--only", nargs="+", choices=[*SERVERS, "git"])
-    parser.add_argument("--git", default="", help="an installed mcp-server-git")
+    parser.add_argument("--only", nargs="+", choices=[*SERVERS, *INSTALLED])
+    parser.add_argument("--servers", type=Path, help="folder that tests/mcp_servers/install.py made")
     arguments = parser.parse_args(words)
-    names = arguments.only or [*SERVERS, *(["git"] if arguments.git else [])]
+    names = arguments.only or [*SERVERS, *(INSTALLED if arguments.servers else ())]
     rows = []
     for name in names:
         with tempfile.TemporaryDirectory() as temporary:
-            rows.append(compared(name, Path(temporary), arguments.sequences, arguments.git))
+            rows.append(compared(name, Path(temporary), arguments.sequences, arguments.servers or Path()))
     print(Table(HEADS, rows, "lrrrlll").markdown())
     return 0
 
