@@ -322,6 +322,12 @@ def test_conditions_on_arguments_and_alternatives() -> None:
     assert refusal(check, day="2 March") == "day is '2 March'; needed: form 'YYYY-MM-DD'"
     assert refusal(check, start=3, end=2) == "start is 3; needed: below 2"
     assert refusal(check, method="GOLD") == "method is 'GOLD'; needed: in ['CARD', 'CASH']"
+    paid = operation(
+        "declared", needs=[{"any": [by("open", value=False), by("", "method", "in", value=["CARD", "CASH"])]}]
+    )
+    assert done(paid, method="CARD") == "done"
+    needed = "open is True; needed: is False, or method is 'GOLD'; needed: in ['CARD', 'CASH']"
+    assert refusal(paid, method="GOLD") == needed
     either = operation(
         "list",
         thing="room",

@@ -176,7 +176,15 @@ class _Call:
         return None if result is MISSING else copy.deepcopy(result)
 
     def _require(self, condition: FieldCondition) -> None:
-        """Refuse the call unless a setting, or an argument, fulfils a condition."""
+        """Refuse the call unless a setting, or an argument, fulfils a condition, or one of several."""
+        refusals: list[str] = []
+        for alternative in condition.any:
+            try:
+                return self._require(alternative)
+            except RefusedError as refused:
+                refusals.append(str(refused))
+        if refusals:
+            raise RefusedError(", or ".join(refusals))
         value = self._state.settings.get(condition.field)
         what = condition.field
         wanted = self._compared(condition)
