@@ -163,7 +163,7 @@ def type_fit(given: Given, taken: Taken) -> float:
     fit = _kind_fit(given.kinds, taken.kinds)
     if not fit or (given.values and taken.values and not given.values & taken.values):
         return 0.0
-    if taken.values and not given.values and not (taken.route and taken.attribute):
+    if taken.values and not given.values and not (taken.collection or (taken.route and taken.attribute)):
         return 0.25  # a key in a path may have all its values listed
     if given.format and taken.format and given.format != taken.format and "string" in given.kinds:
         return 0.3
@@ -258,7 +258,8 @@ def is_echo(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> boo
         )
         for argument in source.taken
         # A search that may be narrowed to a person finds others, too.
-        if (argument.required or is_single or not (given.own or is_item)) and (given.is_described or not argument.listed)
+        if (argument.required or is_single or not (given.own or is_item))
+        and (given.is_described or bool(argument.route) or not argument.listed)
     )
 
 

@@ -463,8 +463,8 @@ def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
             if depth and not required and meaning_of(member.name).attribute not in IDENTITIES:
                 continue  # what an optional object has inside is data to write, but for an id
             taken = _taken(path_text(path), member.name, inner, schema, required, tool, route)
-            # "{key}" in a path names what is before it.
-            is_named = bool(taken.route and meaning_of(member.name).attribute)
+            # "{key}" in a path names what is before it, "/types/{type}" one of these.
+            is_named = bool(taken.collection or (taken.route and meaning_of(member.name).attribute))
             if (is_named or not is_control(member.name)) and not _is_setting(taken, tool, route):
                 arguments += (taken, *_by_description(taken, tool, route))
     return arguments
@@ -517,7 +517,8 @@ def _is_setting(taken: Taken, tool: Tool, route: Route | None) -> bool:
     reads = verb_of(tool, route) in ("find", "search")
     if not taken.required and taken.attribute in describing - {"code", "number", "slug", "key", "token"}:
         return not (reads and meaning_of(name).thing)  # a search may be narrowed by `artistName`
-    return not taken.attribute and (bool(taken.values) or _CHOICE.search(taken.description) is not None)
+    is_key = taken.attribute or taken.collection
+    return not is_key and (bool(taken.values) or _CHOICE.search(taken.description) is not None)
 
 
 # The description of an argument that chooses what to include: "true or false", "all or a comma-separated
