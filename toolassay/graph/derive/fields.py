@@ -421,7 +421,10 @@ def things_of_tool(tool: Tool, route: Route | None) -> tuple[Owner, ...]:
     """What a tool is about: for an operation what its path ends in, else the nouns of its name."""
     if route is not None:
         owners: list[Owner] = []
-        for part in reversed(route.parts):
+        parts = list(route.parts)
+        if len(route.fixed) > 1 and parts[-1].casefold() in tool_verbs():
+            parts.pop()  # "/vectors/delete" is about vectors
+        for part in reversed(parts):
             if part[:1] == "{":
                 if owners:  # "credits" in "/movie/{id}/credits": they are not movies
                     break

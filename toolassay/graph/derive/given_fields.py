@@ -355,7 +355,8 @@ class _Result:
         thing, attribute = self._meaning(name)
         own = location.own
         listed = path[-1:] == (EACH,)
-        is_setting = is_control(name) and not (attribute or listed)
+        is_key = any(owner.thing == thing for owner in location.owners)  # the `version` of a version
+        is_setting = is_control(name) and not (attribute or listed or is_key)
         if is_setting or (kinds and not kinds & (_PLAIN - {"boolean"})):
             return
         if listed and not attribute:
