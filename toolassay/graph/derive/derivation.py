@@ -137,9 +137,16 @@ class Derivation:
         argument_nouns = frozenset(
             argument.thing[-1] for fields in taken for argument in fields if argument.thing
         )
+        members = {
+            route.parts[: route.parts.index(f"{{{argument.path}}}")]: argument.thing
+            for route, fields in zip(routes, taken, strict=True)
+            for argument in fields
+            if route is not None and f"{{{argument.path}}}" in route.parts
+        }
         self.tools: list[ToolFields] = []
         for number, (tool, route) in enumerate(zip(library, routes, strict=True)):
-            given = given_fields(tool, route, argument_nouns | roles)
+            member = () if route is None else members.get(route.parts, ())
+            given = given_fields(tool, route, argument_nouns | roles, member)
             given = [_with_role(field, roles, person) for field in given]
             self.tools.append(ToolFields(tool, route, verb_of(tool, route), taken[number], given))
             progress(number + 1, 2 * len(library))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from toolassay.graph.derive.fields import (
     BY_CONTAINER,
     BY_PATH,
+    BY_PATH_BEFORE,
     IDENTIFYING,
     IDENTITIES,
     OF_USERS,
@@ -49,7 +50,9 @@ _BY_CHOICE = 0.75  # certainty that a result is of a thing that a parameter list
 _PLAIN = frozenset({"string", "integer", "number", "boolean"})
 
 
-def given_fields(tool: Tool, route: Route | None, argument_nouns: frozenset[str]) -> list[Given]:
+def given_fields(
+    tool: Tool, route: Route | None, argument_nouns: frozenset[str], member: Words = ()
+) -> list[Given]:
     """The fields of a tool's result that may fill arguments.
 
     Args:
@@ -57,11 +60,12 @@ def given_fields(tool: Tool, route: Route | None, argument_nouns: frozenset[str]
         route: Its path.
         argument_nouns: The last words of the things and attributes that arguments refer to; other fields are
             left out.
+        member: What a parameter names that follows its path: the index in "/databases/{index_name}".
     """
     schema = tool.output_schema
     if schema is None or not is_informative(schema):
         return []
-    return list(_Result(tool, schema, route, argument_nouns).fields())
+    return list(_Result(tool, schema, route, argument_nouns, member).fields())
 
 
 def is_informative(schema: Schema) -> bool:
@@ -150,8 +154,9 @@ class _Result:
     """Walks the schema of one result, breadth first."""
 
     def __init__(
-        self, tool: Tool, schema: Mapping[str, Any], route: Route | None, argument_nouns: frozenset[str]
-    ) -> None:
+        self, tool: Tool, schema: Mapping[str, Any], route: Route | None, argument_nouns: frozenset[str],
+        member: Words,
+    ) -> None:  # fmt: skip
         self.tool = tool
         self.schema = schema
         self.route = route
@@ -159,6 +164,8 @@ class _Result:
         self.about = things_of_tool(tool, route)
         if route is not None and self.about and self.about[0].thing[-1] in argument_nouns:
             self.about = self.about[:1]
+        if member and all(member != owner.thing for owner in self.about):
+            self.about += (Owner(member, BY_PATH_BEFORE, "a parameter after its path names one"),)
         self.about = (*self.about, *self._chosen_by_path())
         self.is_single = verb_of(tool, route) in ("make", "change") or bool(route and route.ends_in_parameter)
         self.left = _MOST_RESULTS
