@@ -177,14 +177,16 @@ class _Call:
 
     def _require(self, condition: FieldCondition) -> None:
         """Refuse the call unless a setting, or an argument, fulfils a condition, or one of several."""
-        refusals: list[str] = []
-        for alternative in condition.any:
-            try:
-                return self._require(alternative)
-            except RefusedError as refused:
-                refusals.append(str(refused))
-        if refusals:
-            raise RefusedError(", or ".join(refusals))
+        if condition.any:
+            refusals = []
+            for alternative in condition.any:
+                try:
+                    self._require(alternative)
+                except RefusedError as refused:
+                    refusals.append(str(refused))
+            if len(refusals) == len(condition.any):
+                raise RefusedError(", or ".join(refusals))
+            return
         value = self._state.settings.get(condition.field)
         what = condition.field
         wanted = self._compared(condition)

@@ -485,3 +485,131 @@ def test_one_thing_in_a_list_is_the_one_that_was_asked_for() -> None:
     session = operation("GET /sessions/{session_id}", many(record("id")), needs={"session_id": TEXT})
     notes = operation("GET /sessions/{session_id}/notes", record("text"), needs={"session_id": TEXT})
     assert score(session, notes) < 0.4
+
+
+def test_a_part_of_a_path_is_read_at_its_prepositions() -> None:
+    teams = operation("GET /Teams", many(record("TeamID", "City")))
+    players = operation("GET /PlayersByTeam/{teamid}", many(record("PlayerID")), needs={"teamid": TEXT})
+    games = operation(
+        "GET /TeamGamesBySeason/{season}/{teamid}",
+        many(record("Day")),
+        needs={"season": TEXT, "teamid": TEXT},
+    )
+    news = operation("GET /NewsByPlayerID/{playerid}", many(record("Title")), needs={"playerid": TEXT})
+    links = links_of(teams, players, games, news)
+    assert pairs_of(links[teams["id"], games["id"]]) == [("[].TeamID", "teamid")]
+    assert pairs_of(links[players["id"], news["id"]]) == [("[].PlayerID", "playerid")]
+
+
+def test_only_the_collection_of_a_thing_tells_which_of_its_kind_it_is() -> None:
+    current = operation("GET /CurrentSeason", record("season_key"))
+    tables = [
+        operation(f"GET /{name}/{{season_key}}", many(record("rank")), needs={"season_key": TEXT})
+        for name in ("Standings", "Schedules", "Injuries")
+    ]
+    links = links_of(current, *tables)
+    assert all(links[current["id"], table["id"]].score > 0.5 for table in tables)
+    merge = operation("GET /projects/merges/{id}/notes", many(record("id")), needs={"id": TEXT})
+    note = operation("GET /projects/issues/notes/{note_id}", needs={"note_id": TEXT})
+    own = operation("GET /projects/issues/notes", many(record("id")))
+    other = operation("GET /projects/merges/notes/{note_id}", needs={"note_id": TEXT})
+    links = links_of(merge, own, note, other)
+    assert links[own["id"], note["id"]].score > 2 * links[merge["id"], note["id"]].score
+
+
+def test_a_parameter_of_a_path_with_an_empty_name_is_one_of_what_is_before_it() -> None:
+    photos = operation("GET /photos", many(record("name")))
+    photo = operation("GET /photos/{item}", needs={"item": TEXT})
+    items = operation("GET /items", many(record("name")))
+    assert pairs_of(links_of(photos, items, photo)[photos["id"], photo["id"]]) == [("[].name", "item")]
+    assert not score(items, photo, photos)
+
+
+def test_a_reference_counts_more_than_a_thing_within_another() -> None:
+    ship = operation("GET /shipments/{shipment_id}", needs={"shipment_id": TEXT})
+    by_name = operation("GET /labels", many(record("label_id", "shipment_id")))
+    within = operation("GET /parcels", many(record("id", shipment=record("id", "text"))))
+    ship_list = operation("GET /shipments", many(record("id")))
+    links = links_of(by_name, within, ship, ship_list)
+    first, second, last = (links[one["id"], ship["id"]].score for one in (ship_list, by_name, within))
+    assert first > second > 1.2 * last > 0.6
+
+
+@pytest.mark.parametrize("beside", ["id", "colour"])
+def test_what_a_thing_with_an_id_has_is_not_written_into_another(beside: str) -> None:
+    carriers = operation("GET /carriers", many(record(beside, "nickname")))
+    connect = operation("POST /connections", needs={"nickname": TEXT})
+    assert (score(carriers, connect) > 0.4) == (beside != "id")
+
+
+def test_a_list_of_plain_values_has_the_ids_of_what_it_is_called() -> None:
+    agreement = operation(
+        "GET /agreements/{agreement_id}",
+        record("agreement_id", accounts={"type": "array", "items": TEXT}),
+        needs={"agreement_id": TEXT},
+    )
+    balances = operation("GET /accounts/{account_id}/balances", needs={"account_id": TEXT})
+    link = links_of(agreement, balances)[agreement["id"], balances["id"]]
+    assert pairs_of(link) == [("accounts[]", "account_id")] and link.score > 0.4
+
+
+def test_a_read_of_one_thing_repeats_what_it_was_asked_with_even_if_that_may_be_left_out() -> None:
+    price = operation("GET /brand", record("brand_name", "price"), takes={"brand_name": TEXT})
+    dealers = operation("GET /dealers", many(record("id")), needs={"brand_name": TEXT})
+    assert score(price, dealers) < 0.4
+    cars = operation("GET /brands", many(record("brand_name", "price")), takes={"brand_name": TEXT})
+    assert score(cars, dealers) > 0.4
+
+
+def test_ids_that_a_path_lists_are_repeated_in_the_result() -> None:
+    several = {"type": "array", "items": TEXT}
+    users = operation("GET /users/{ids}", many(record("id", "name")), needs={"ids": several})
+    message = operation("POST /users/{user_id}/messages", needs={"user_id": TEXT})
+    assert score(users, message) < 0.4
+
+
+def test_keys_of_a_collection_may_be_listed_in_the_schema() -> None:
+    spells = operation("GET /spells/{index}", record("index", "name"), needs={"index": TEXT})
+    school = {"type": "string", "enum": ["evocation", "illusion"]}
+    schools = operation("GET /schools", many(record("index")))
+    one = operation("GET /schools/{index}", record("index", "spells"), needs={"index": school})
+    assert pairs_of(links_of(schools, one, spells)[schools["id"], one["id"]]) == [("[].index", "index")]
+
+
+@pytest.mark.parametrize(("name", "listed"), [("type", "types"), ("version", "versions"), ("rule", "rules")])
+def test_a_key_in_a_path_is_no_setting_whatever_its_name(name: str, listed: str) -> None:
+    values = {"type": "string", "enum": ["a", "b"]} if name == "rule" else TEXT
+    one = operation(f"GET /{listed}/{{{name}}}", needs={name: values})
+    plain = operation(f"GET /{listed}", {"type": "array", "items": TEXT})
+    assert pairs_of(links_of(plain, one)[plain["id"], one["id"]]) == [("[]", name)]
+    objects = operation(f"GET /{listed}", record(**{listed: many(record(name, "size"))}))
+    assert pairs_of(links_of(objects, one)[objects["id"], one["id"]]) == [(f"{listed}[].{name}", name)]
+
+
+def test_a_verb_at_the_end_of_a_path_is_what_is_done() -> None:
+    alarms = operation("GET /alarms", many(record("id")))
+    delete = operation("POST /alarms/delete", needs={"ids": {"type": "array", "items": TEXT}})
+    assert pairs_of(links_of(alarms, delete)[alarms["id"], delete["id"]]) == [("[].id", "ids")]
+
+
+def test_a_collection_lists_what_the_parameter_after_its_path_names() -> None:
+    listed = operation("GET /databases", {"type": "array", "items": TEXT})
+    made = operation("POST /databases", record("name"), needs={"dimension": NUMBER})
+    one = operation("GET /databases/{index_name}", needs={"index_name": TEXT})
+    links = links_of(listed, made, one)
+    assert pairs_of(links[listed["id"], one["id"]]) == [("[]", "index_name")]
+    assert pairs_of(links[made["id"], one["id"]]) == [("name", "index_name")]
+
+
+def test_a_token_of_a_thing_comes_from_elsewhere_and_values_to_write_do_not() -> None:
+    cost = operation("GET /cost", record(estimates=many(record("ride", "cost_token"))))
+    needs = {"latitude": {"type": "number"}, "longitude": {"type": "number"}, "note_text": TEXT}
+    ride = operation("POST /rides", needs=needs, takes={"cost_token": TEXT})
+    link = links_of(cost, ride)[cost["id"], ride["id"]]
+    assert pairs_of(link) == [("estimates[].cost_token", "cost_token")] and link.score > 0.4
+
+
+def test_the_owner_of_a_thing_is_a_user_where_only_a_path_names_users() -> None:
+    maps = {**operation("GET /maps/{id}", record("id", "owner_id"), needs={"id": TEXT}), "id": "get_maps_id"}
+    user = {**operation("GET /users/{id}", record("id"), needs={"id": TEXT}), "id": "get_users_id"}
+    assert ("owner_id", "id") in pairs_of(links_of(maps, user)["get_maps_id", "get_users_id"])

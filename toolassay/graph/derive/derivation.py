@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ from toolassay.graph.derive.evidence import (
 )
 from toolassay.graph.derive.fields import (
     IDENTITIES,
+    OF_USERS,
     Given,
     Taken,
     Words,
@@ -77,10 +78,10 @@ def _with_role(given: Given, roles: frozenset[str], person: str) -> Given:
     return replace(given, owners=(*given.owners, *owners[:1])) if owners else given
 
 
-def _is_written(argument: Taken, subjects: Collection[str]) -> bool:
+def _is_written(argument: Taken, subjects: Set[str]) -> bool:
     """Whether an argument of a tool that makes or changes something is a value to write."""
-    refers = argument.attribute in KNOWN_BY or argument.thing[-1:] and argument.thing[-1] in subjects
-    return not (refers or argument.route)
+    is_known = argument.attribute in KNOWN_BY or not subjects.isdisjoint(argument.thing[-1:])
+    return not (is_known or argument.route)
 
 
 class _Demand(NamedTuple):
@@ -118,13 +119,13 @@ class Derivation:
             ]
             for fields in taken
         ]
-        known = {words[-1] for words in subjects if words}
-        known |= {
+        in_paths = {
             owner.thing[-1]
             for tool, route in zip(library, routes, strict=True)
             if route is not None
             for owner in things_of_tool(tool, route)[:1]
         }
+        known = in_paths | {words[-1] for words in subjects if words}
         person = next((word for word in word_groups("persons") if word in known), "")
         roles = word_list("roles of persons") - known if person else frozenset()
         taken = [[_by_role(argument, roles, person) for argument in fields] for fields in taken]
@@ -141,7 +142,10 @@ class Derivation:
             route.parts[: route.parts.index(f"{{{argument.path}}}")]: argument.thing
             for route, fields in zip(routes, taken, strict=True)
             for argument in fields
-            if route is not None and f"{{{argument.path}}}" in route.parts
+            if route is not None
+            and f"{{{argument.path}}}" in route.parts
+            and argument.attribute not in OF_USERS
+            and in_paths.isdisjoint(argument.thing[-1:])
         }
         self.tools: list[ToolFields] = []
         for number, (tool, route) in enumerate(zip(library, routes, strict=True)):
