@@ -442,14 +442,6 @@ def test_an_id_that_is_written_in_one_word_with_its_thing() -> None:
     }
 
 
-def test_what_was_read_by_its_name_is_not_read_again_by_its_id() -> None:
-    policy = {"$ref": "#/$defs/Policy", "$defs": {"Policy": record("policy_id", "text")}}
-    named_one = operation("GET /policy/get_by_name", policy, needs={"name": TEXT})
-    by_id = operation("GET /policy/{policy_id}", policy, needs={"policy_id": TEXT})
-    change = operation("PUT /policy/{policy_id}", policy, needs={"policy_id": TEXT})
-    assert score(named_one, by_id) < 0.45 < score(named_one, change)
-
-
 def test_what_is_beside_a_list_is_of_the_page_and_lists_within_items_are_other_things() -> None:
     city = record(id=NUMBER, name=TEXT)
     cities = operation("GET /cities", record(meta=record("name"), results=many(record(id=NUMBER))))

@@ -39,25 +39,18 @@ from toolassay.tools.library import Tool
 
 # The best match of names and types alone; other evidence lowers it.
 _BEST = 0.95
-_DESCRIBED = 0.95  # of that for a result without a schema
 _EMBEDDED = 0.7  # an object inside what the tool is about
 _REFERENCE = 0.85  # an id within it that says of what: `team_id`
 _REPEATED = 0.3  # an object inside what the tool creates or changes, which its caller knows
 _OPTIONAL = 0.85
-_VAGUE = 0.55  # an optional argument and a field of one name, neither of which identifies anything
 _ECHO = 0.2  # the result repeats an argument of its own tool
 _WRITTEN = 0.6  # what one thing has is rarely written into another
 _OTHER_PARENT = 0.4  # a collection of the same name within another one
-_OTHER_ROUTE = 0.5  # another collection of the same name
 _NEEDS_MORE = 0.7  # no other required argument comes from the source or its arguments
-_AGAIN = 0.5  # a thing was read by its name, and is read once more by its id
-_EACH_NEED = 0.97  # the source itself needs an argument from elsewhere
 _VERBS = {"search": 1.0, "find": 0.94, "make": 0.75, "": 0.9, "change": 0.8, "remove": 0.1}
 _OTHER_SERVER = 0.75
 _LISTED_ID = 0.75  # a list of plain values, named after things, for the id of one: `accounts`
 _LOOSE_ID = 0.75  # a text for an id that is a number, or the other way round
-_LOOSE_TEXT = 0.6  # a text without an attribute for an id, or the number of a thing for a text
-_UNCERTAIN = 0.6  # an order for an argument that may be left out
 _SIMILAR = 0.3  # similarity of descriptions from which it counts in full
 _NAMED = 0.85  # certainty of what a tool's name or a field's name says
 _NARROWER = 0.5  # a card may be a gift card, or not
@@ -209,22 +202,15 @@ def match(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> Match
     score *= 1 if given.is_described else type_fit(given, taken)
     if given.is_measure and (not taken.required or given.kinds != taken.kinds or owner.certainty < 1):
         return None
-    if given.is_described:
-        score *= _DESCRIBED
-    elif not given.own:
+    if not (given.own or given.is_described):
         asked = (owner.thing, given.attribute, False) in source.asked_with
         is_new = not given.depth and not asked
         embedded = _REFERENCE if given.is_reference else _EMBEDDED
         score *= embedded if is_new or source.verb in ("search", "find", "") else _REPEATED
     if not score:
         return None
-    if not given.is_described and bool(given.attribute in IDENTITIES) != bool(taken.attribute in IDENTITIES):
-        # Plain texts are rarely ids, and a number that identifies something is no text.
-        is_loose = not given.attribute if taken.attribute else not given.kinds & taken.kinds
-        score *= _LOOSE_TEXT if source.route is None and is_loose else 1
     if not taken.required and taken.path:
-        vague = not given.attribute and not taken.attribute and not given.is_described
-        score *= _VAGUE if vague else _OPTIONAL
+        score *= _OPTIONAL
     if taken.is_written and not given.own and (given.is_measure or given.has_id_beside):
         score *= _WRITTEN
     if is_echo(source, given, owner, taken):
@@ -274,10 +260,8 @@ def route_fit(source: ToolFields, taken: Taken, rivals: int) -> float:
     collection = taken.collection
     if rivals < 2 or source.route is None or not collection:
         return 1.0
-    shared = sum(part in source.fixed for part in collection)
-    if shared < len(collection) and not set(source.route.fixed[:-1]) <= set(collection):
-        return _OTHER_PARENT  # the notes of merge requests are not those of issues
-    return _OTHER_ROUTE + (1 - _OTHER_ROUTE) * shared / len(collection)
+    is_there = source.fixed.issuperset(collection) or set(source.route.fixed[:-1]) <= set(collection)
+    return 1.0 if is_there else _OTHER_PARENT  # the notes of merge requests are not those of issues
 
 
 def link_score(source: ToolFields, target: ToolFields, matches: Sequence[Match]) -> float:
@@ -287,12 +271,6 @@ def link_score(source: ToolFields, target: ToolFields, matches: Sequence[Match])
     score *= _VERBS[source.verb]
     if best.given.is_described:
         score *= same_server(source, target)
-    if target.needs and not (best.flows or best.taken.required):
-        score *= _UNCERTAIN
-    is_same = best.given.own and not best.given.listed and best.taken.thing in target.about[:1]
-    if is_same and source.route and source.verb == target.verb == "find" and not target.lists:
-        score *= _AGAIN
-    score *= _EACH_NEED ** min(3, len(source.needs))
     return score * (_NEEDS_MORE + (1 - _NEEDS_MORE) * covered(source, target, matches))
 
 
