@@ -39,7 +39,7 @@ from toolassay.tools.library import Tool
 
 # The best match of names and types alone; other evidence lowers it.
 _BEST = 0.95
-_EMBEDDED = 0.7  # an object inside what the tool is about
+_EMBEDDED = 0.8  # an object inside what the tool is about
 _REFERENCE = 0.85  # an id within it that says of what: `team_id`
 _REPEATED = 0.3  # an object inside what the tool creates or changes, which its caller knows
 _OPTIONAL = 0.85
