@@ -245,6 +245,24 @@ def test_types_of_other_languages_are_read_as_those_of_json(tmp_path: Path) -> N
     }
 
 
+def test_choices_in_descriptions_of_bfcl_are_those_of_the_schema(tmp_path: Path) -> None:
+    places = "Where to. [Enum]: Rivermist, New York, Rome"
+    doors = 'Doors to lock. [Enum]: ["driver", "rear_left"]'
+    properties = {
+        "place": {"type": "string", "description": places},
+        "doors": {"type": "array", "items": {"type": "string"}, "description": doors},
+        "note": {"type": "string", "description": "An enum: of what?"},
+        "level": {"type": "integer", "description": "[Enum]: [1, 2]"},
+    }
+    given = {**NAMED, "parameters": {"type": "dict", "properties": properties}}
+    (node,) = take_in("bfcl", read(BFCL, tmp_path, given)).nodes
+    taken = node["input_schema"]["properties"]
+    assert taken["place"] == {**properties["place"], "enum": ["Rivermist", "New York", "Rome"]}
+    assert taken["doors"]["items"] == {"type": "string", "enum": ["driver", "rear_left"]}
+    assert taken["note"] == properties["note"]
+    assert taken["level"]["enum"] == [1, 2]
+
+
 PADDED = {
     "type": "object",
     "properties": {"city": {"type": "string", "enum": None}, "fee": None},

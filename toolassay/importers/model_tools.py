@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -192,6 +193,29 @@ def _tags(tags: Any, losses: list[Note]) -> tuple[str, ...]:
     return ()
 
 
+# The choices of an argument: "[Enum]: USD, RMB" and '[Enum]: ["on", "off"]'.
+_CHOICES = re.compile(r"\[Enum\]:\s*(?P<list>\[[^\]\n]*\]|[^\n]+)")
+
+
+def _with_choices(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a function's arguments with the choices that their descriptions list."""
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        return schema
+    changed = dict(properties)
+    for name, argument in properties.items():
+        text = argument.get("description") if isinstance(argument, dict) else None
+        if not isinstance(text, str) or not (match := _CHOICES.search(text)):
+            continue
+        listed = decoded(match["list"])
+        choices = listed if isinstance(listed, list) else [item.strip() for item in match["list"].split(",")]
+        if isinstance(items := argument.get("items"), dict):
+            changed[name] = {**argument, "items": {"enum": choices, **items}}
+        else:
+            changed[name] = {"enum": choices, **argument}
+    return {**schema, "properties": changed}
+
+
 class BfclImporter(ToolListImporter):
     """Reads the questions of BFCL, `{"question", "function": […]}`, and its files of bare functions."""
 
@@ -208,7 +232,7 @@ class BfclImporter(ToolListImporter):
         return IncomingTool(
             name_of(value),
             text_of(value, "description", losses),
-            arguments_of(value, "parameters"),
+            _with_choices(arguments_of(value, "parameters")),
             result_schema(value, "response", losses),
             losses=losses,
         )
