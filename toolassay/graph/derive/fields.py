@@ -333,7 +333,8 @@ def route_of(tool: Tool) -> Route | None:
     if not isinstance(path, str) or not path.startswith("/"):
         return None
     nouns = [word for word in name_words(tool) if word not in tool_verbs()]
-    parts = [_spelled_out(part, nouns) for part in re.split(r"[/:]", path.partition("?")[0]) if part]
+    named = (part for part in re.split(r"[/:]", path.partition("?")[0]) if not _VERSION.fullmatch(part))
+    parts = [_spelled_out(part, nouns) for part in named]
     thing, _, action = parts[-1].rpartition(".") if parts else ("", "", "")
     if thing and action[:1].isalpha() and "{" not in parts[-1]:
         method = _method_of(action) if method == "POST" else method
@@ -350,6 +351,8 @@ def _method_of(action: str) -> str:
     return "GET" if word in word_list("looking") else _METHODS.get(tool_verbs().get(word, ""), "PATCH")
 
 
+# What says nothing of a thing: the "v1" of "/v1/topics", and what is between two slashes; not "{v1}".
+_VERSION = re.compile(r"(?:v?\d+(?:\.\d+)*)?", re.IGNORECASE)
 # A format at the end of a path: "/topics/{id}.json".
 _FORMAT = re.compile(r"(?<=.)\.(?:json|xml|html|csv|ya?ml|php|aspx?|jsp)$", re.IGNORECASE)
 SHORT = 2
