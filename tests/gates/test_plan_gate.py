@@ -41,6 +41,7 @@ TOOLS = ToolLibrary.from_json(
             imported_tool("create_stay", "Makes a stay.", _USER | _STAY | _PLACE, ["user_id"]),
             imported_tool("find_stays", "Finds stays.", _STAY | _PLACE, []),
             imported_tool("ask", "Asks somebody.", {"email": _TEXT}, ["email"]),
+            imported_tool("log_in", "Logs in.", _USER | {"password": _TEXT, "token": _TEXT}, ["user_id"]),
             imported_tool("send_mail", "Sends a mail.", {"email": _TEXT}, ["email"]),
         ]
     }
@@ -80,6 +81,7 @@ def states(*calls: tuple[str, dict[str, Any]], links: str = "") -> list[tuple[st
         ("update_user", {"user_id": "U-1", "mode": "SOFT"}, {"user_id": "U-1", "mode": "MILD"}, "quarantine"),
         ("send_mail", {"email": "bo@x.org"}, {"email": "U-1"}, "quarantine"),
         ("get_user", {"user_id": "U-1"}, {"user_id": "bo@x.org"}, "quarantine"),
+        ("log_in", {"user_id": "U-1"}, {"user_id": "U-1", "password": "s9Kd2"}, "quarantine"),
     ],
 )
 def test_a_call_that_cannot_be_meant_is_held_back(
@@ -98,6 +100,11 @@ def test_an_id_may_be_an_address_where_the_tool_says_so() -> None:
     library = ToolLibrary.from_json({"nodes": [imported_tool("find_lists", "Lists.", either, ["user_id"])]})
     gate = PlanGate(Background(library, "schema", ToolGraph.of_dependencies(library, [])))
     assert told(check(gate, label(("find_lists", named(user_id="bo@x.org"))))) == []
+
+
+def test_a_secret_may_come_from_an_earlier_call() -> None:
+    user = {"user_id": "U-1"}
+    assert states(("get_user", user), ("log_in", {**user, "token": "<node-0>.id"})) == []
 
 
 def test_what_is_deleted_is_used_no_more() -> None:

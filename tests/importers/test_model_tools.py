@@ -248,7 +248,7 @@ def test_types_of_other_languages_are_read_as_those_of_json(tmp_path: Path) -> N
 def test_choices_in_descriptions_of_bfcl_are_those_of_the_schema(tmp_path: Path) -> None:
     places = "Where to. [Enum]: Rivermist, New York, Rome"
     doors = 'Doors to lock. [Enum]: ["driver", "rear_left"]'
-    properties = {
+    properties: dict[str, dict[str, Any]] = {
         "place": {"type": "string", "description": places},
         "doors": {"type": "array", "items": {"type": "string"}, "description": doors},
         "note": {"type": "string", "description": "An enum: of what?"},

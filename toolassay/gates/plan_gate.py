@@ -28,6 +28,7 @@ from toolassay.graph.derive.fields import (
     words_of,
 )
 from toolassay.plans.gold import Gold, GoldNode
+from toolassay.tools.identifiers import is_secret
 from toolassay.tools.library import Tool, is_required
 from toolassay.tools.output_paths import parse_reference
 
@@ -46,7 +47,7 @@ class _Call(NamedTuple):
 
 
 class PlanGate(RuleGate):
-    """Holds back calls that change nothing, use what is deleted, or take a value of another kind.
+    """Holds back calls that change nothing, use what is deleted, or take a secret or a value of another kind.
 
     >>> from toolassay.tools.library import Parameter, ToolLibrary
     >>> user = Parameter("user_id", "string", required=True), Parameter("name", "string", required=False)
@@ -126,6 +127,10 @@ class PlanGate(RuleGate):
                 yield _finding("quarantine", f"'{tool.id}' is given '{has}' without '{lacks}'", where)
         for parameter in tool.parameters:
             value = call.values.get(parameter.name)
+            is_said = isinstance(value, str | int) and not isinstance(value, bool) and not _refers(value)
+            if is_said and is_secret(words_of(parameter.name)):
+                reason = f"a request would have to say '{parameter.name}' of '{tool.id}', which is secret"
+                yield _finding("quarantine", reason, where)
             if not isinstance(value, str) or parse_reference(value) is not None:
                 continue
             allowed = _described_values(tool, parameter.name)

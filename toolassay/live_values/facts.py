@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from toolassay.files.data_files import unescaped_json
 from toolassay.graph.derive.fields import name_words, thing_of, things_of_tool, words_of
 from toolassay.plans.execution_record import Arguments
+from toolassay.tools.identifiers import is_secret
 from toolassay.tools.library import Tool
 from toolassay.tools.results import parsed_text
 
@@ -83,7 +84,7 @@ def without_secrets(value: Any) -> Any:
     ({'id': 7}, 'id: 7')
     """
     if isinstance(value, Mapping):
-        kept = {name: item for name, item in value.items() if not _is_secret(words_of(str(name)))}
+        kept = {name: item for name, item in value.items() if not is_secret(words_of(str(name)))}
         return {name: without_secrets(item) for name, item in kept.items()}
     if isinstance(value, list):
         return [without_secrets(item) for item in value]
@@ -93,29 +94,16 @@ def without_secrets(value: Any) -> Any:
         public = without_secrets(parsed)
         return value if public == parsed else unescaped_json(public)
     pairs = ((line, _PAIR.fullmatch(line.strip())) for line in value.split("\n"))
-    return "\n".join(line for line, pair in pairs if not (pair and _is_secret(words_of(pair["key"]))))
+    return "\n".join(line for line, pair in pairs if not (pair and is_secret(words_of(pair["key"]))))
 
 
 def _is_usable(fact: Fact) -> bool:
     """Whether a request could name a fact: no flag, no long text, no secret."""
-    if isinstance(fact.value, bool) or _is_secret(fact.name):
+    if isinstance(fact.value, bool) or is_secret(fact.name):
         return False
     if isinstance(fact.value, str):
         return 0 < len(fact.value) <= _LONGEST and fact.value.isprintable() and fact.value.strip() != ""
     return True
-
-
-def _is_secret(name: Words) -> bool:
-    """Whether a name is that of a secret: ("access", "token"), ("api", "key"); not ("key",)."""
-    last = name[-1] if name else ""
-    return last in _SECRETS or (last == "key" and bool(_KEEPERS & {*name}))
-
-
-_SECRETS = frozenset(
-    {"password", "passwd", "pwd", "passphrase", "secret", "credential", "token", "jwt", "otp", "cvv", "cvc"}
-    | {"pin", "ssn", "cookie", "csrf", "bearer", "authorization", "signature"}
-)
-_KEEPERS = frozenset({"api", "app", "access", "private", "secret", "auth", "session", "subscription"})
 
 
 def _is_text(value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 # Runs that are one word: "movie|Id", "movie|IDs", "movie|_|ids", "HTTP|Server", "sha|256". Not punctuation.
@@ -45,3 +46,20 @@ def singular(word: str) -> str:
     if word.endswith("ies"):  # a word that no dictionary has
         return f"{word[:-3]}y"
     return word[:-2] if word.endswith(("sses", "ches", "shes", "xes")) else word[:-1]
+
+
+_SECRETS = frozenset(
+    {"password", "passwd", "pwd", "passphrase", "secret", "credential", "token", "jwt", "otp", "cvv", "cvc"}
+    | {"pin", "ssn", "cookie", "csrf", "bearer", "authorization", "signature"}
+)
+_KEEPERS = frozenset({"api", "app", "access", "private", "secret", "auth", "session", "subscription"})
+
+
+def is_secret(name: Sequence[str]) -> bool:
+    """Whether the words of a name are those of a secret.
+
+    >>> is_secret(("access", "token")), is_secret(("api", "key")), is_secret(("key",))
+    (True, True, False)
+    """
+    last = name[-1] if name else ""
+    return last in _SECRETS or (last == "key" and not _KEEPERS.isdisjoint(name))
