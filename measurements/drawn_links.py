@@ -161,9 +161,7 @@ def main() -> int:
     print(Table((*heads, "read links wrong for both", "wrong or pointless for both"), rows).markdown())
     rights = [verdict.right for verdict in verdicts]
     by_hand = roc_auc_score(rights, [verdict.score for verdict in verdicts])
-    print(
-        f"\nArea under the curve, {len(verdicts)} links, {percent(sum(rights) / len(rights))} of them right:"
-    )
+    of_all = f"{sum(rights)} of {len(rights)} links right"
     by_learning = roc_auc_score(rights, learned(verdicts))
     print(f"\nArea under the curve, {of_all}: set by hand {by_hand:.2f}, learned {by_learning:.2f}.")
     return 0
