@@ -125,9 +125,11 @@ class Derivation:
             if route is not None
             for owner in things_of_tool(tool, route)[:1]
         }
-        known = in_paths | {words[-1] for words in subjects if words}
+        named = {words[-1] for words in subjects if words}
+        known = in_paths | named
         person = next((word for word in word_groups("persons") if word in known), "")
-        roles = word_list("roles of persons") - known if person else frozenset()
+        # The followers of "/me/followers" are users, too.
+        roles = word_list("roles of persons") - named if person else frozenset()
         taken = [[_by_role(argument, roles, person) for argument in fields] for fields in taken]
         taken = [
             [replace(argument, is_written=_is_written(argument, known)) for argument in fields]
