@@ -148,7 +148,6 @@ def observed(
                 given.own,
                 given.listed,
                 given.bare,
-                given.named,
                 given.attribute in IDENTITIES,
                 taken.attribute in IDENTITIES,
                 taken.required,

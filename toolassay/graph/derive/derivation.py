@@ -13,7 +13,6 @@ from toolassay.graph.dependencies import ORDER, Dependency
 from toolassay.graph.derive.evidence import (
     KNOWN_BY,
     Match,
-    Shapes,
     Similarity,
     ToolFields,
     addresses,
@@ -156,10 +155,8 @@ class Derivation:
             given = [_with_role(field, roles, person) for field in given]
             self.tools.append(ToolFields(tool, route, verb_of(tool, route), taken[number], given))
             progress(number + 1, 2 * len(library))
-        shapes = Shapes(self.tools, argument_nouns)
         self.tools = [
-            replace(tool, given=[*shapes.named(tool.given), *described_fields(tool, argument_nouns)])
-            for tool in self.tools
+            replace(tool, given=[*tool.given, *described_fields(tool, argument_nouns)]) for tool in self.tools
         ]
         self._demand = self._index()
         self._count()

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from toolassay.graph.derive.fields import (
-    BY_CONTAINER,
-    BY_PATH_BEFORE,
-    IDENTIFYING,
     IDENTITIES,
     Given,
     Owner,
@@ -370,140 +366,6 @@ def _missing(source: ToolFields, target: ToolFields, matches: Sequence[Match]) -
     return [
         argument.path for argument in target.needs if argument.path not in fed and not source.known(argument)
     ]
-
-
-_LEAST = 0.2  # similarity that counts, with a margin to the next thing below the likely one
-_LIKELY, _MARGIN = 0.35, 1.5
-_FEW = 2  # uncommon fields that both objects must have
-_RIVAL = 0.9  # of the best similarity that the thing named by a path must have to be kept
-_SEVERAL, _USUAL = 8, 0.2  # objects, or share of them, above which a field says nothing
-_MOST_FIELDS = 200
-_MOST_SHAPES = 200  # objects with which one is compared
-
-
-class Shapes:
-    """The fields of known objects.
-
-    Args:
-        tools: All tools.
-        wanted: The last words of the things that arguments refer to.
-    """
-
-    def __init__(self, tools: Sequence[ToolFields], wanted: frozenset[str]) -> None:
-        known: dict[frozenset[str], set[Words]] = defaultdict(set)
-        objects: set[frozenset[str]] = set()
-        for tool_fields in tools:
-            single = _returned(tool_fields)
-            for given in tool_fields.given:
-                if not given.bare or given.attribute not in IDENTIFYING or len(given.shape) > _MOST_FIELDS:
-                    continue
-                objects.add(given.shape)
-                listed = given.own and given.listed and given.depth == 0
-                names = {
-                    owner.thing
-                    for owner in given.owners
-                    # The name of a container may be a role, such as `cast`.
-                    if owner.certainty >= (BY_PATH_BEFORE if listed else 1.0)
-                    and owner.certainty != BY_CONTAINER
-                }
-                if single and given.own and not given.listed and given.depth == 0:
-                    names.add(single)
-                for thing in names:
-                    if thing[-1] in wanted:
-                        known[given.shape].add(thing)
-        # Things to which a name such as `network_id` refers: a container named after one contains just these.
-        meanings = (
-            meaning_of(taken.path.rpartition(".")[2]) for tool_fields in tools for taken in tool_fields.taken
-        )
-        self._identified = {
-            meaning.thing[-1] for meaning in meanings if meaning.thing and meaning.attribute in IDENTITIES
-        }
-        # So does one named after what a tool is about.
-        self._identified |= {thing[-1] for tool_fields in tools for thing in tool_fields.about}
-        self._number = len(objects) or 1
-        self._frequency = Counter(name for shape in objects for name in shape)
-        self._known = known
-        self._by_field: dict[str, list[frozenset[str]]] = defaultdict(list)
-        most = max(_SEVERAL, _USUAL * self._number)
-        for shape in known:
-            for name in shape - word_list("common fields"):
-                if self._frequency[name] <= most:
-                    self._by_field[name].append(shape)
-        self._recognise = lru_cache(maxsize=50_000)(self._recognised)
-
-    def named(self, given: Iterable[Given]) -> list[Given]:
-        """The fields, with further owners where their object has the shape of a known thing."""
-        return [named for field in given if (named := self._with_owners(field)).owners]
-
-    def _with_owners(self, given: Given) -> Given:
-        if not given.bare or given.named or given.depth > 1 or given.attribute not in IDENTITIES:
-            return given
-        certain = max((owner.certainty for owner in given.owners), default=0.0)
-        if certain == 1.0:
-            return given
-        known = {owner.thing for owner in given.owners}
-        if any(
-            owner.certainty == BY_CONTAINER and owner.thing[-1] in self._identified for owner in given.owners
-        ):
-            return given
-        likely = self._recognise(given.shape)
-        if not given.own:
-            likely = tuple(candidate for candidate in likely if candidate[0] >= _LIKELY)
-        best = likely[0][0] if likely else 0.0
-        if any(thing in known and share >= best * _RIVAL for share, thing in likely):
-            return given
-        owners = tuple(
-            Owner(
-                thing,
-                0.5 + 0.5 * share,
-                f"it has the fields of {'an' if thing[0][0] in 'aeio' else 'a'} {' '.join(thing)}",
-            )
-            for share, thing in likely[:1]
-        )
-        return replace(given, owners=(*given.owners, *owners)) if owners else given
-
-    def _recognised(self, shape: frozenset[str]) -> tuple[tuple[float, Words], ...]:
-        """The things that an object with these fields may be, with the similarity, the most similar first."""
-        if not len(shape) <= _MOST_FIELDS:
-            return ()
-        counts: Counter[frozenset[str]] = Counter()
-        for name in shape - word_list("common fields"):
-            shapes = self._by_field.get(name, ())
-            if len(shapes) <= _MOST_SHAPES:
-                counts.update(shapes)
-        total = self._weight(shape)
-        similarities: dict[Words, float] = {}
-        for other, number in counts.most_common(_MOST_SHAPES):
-            if number < _FEW:
-                break
-            both = self._weight(shape & other)
-            share = (both / total + both / (total + self._weight(other) - both)) / 2
-            for thing in self._known[other]:
-                similarities[thing] = max(similarities.get(thing, 0.0), share)
-        ranked = sorted(
-            ((share, thing) for thing, share in similarities.items() if share >= _LEAST), reverse=True
-        )
-        if ranked and ranked[0][0] < _LIKELY and len(ranked) > 1 and ranked[1][0] * _MARGIN > ranked[0][0]:
-            return ()
-        return tuple(ranked)
-
-    def _weight(self, names: frozenset[str]) -> float:
-        """The information of names of fields: rare ones have more."""
-        return sum(
-            math.log(1 + self._number / self._frequency[name]) for name in names if name in self._frequency
-        )
-
-
-def _returned(tool_fields: ToolFields) -> Words:
-    """The thing of which an operation returns one, by the parameter at the end of its path."""
-    if (
-        tool_fields.route is None
-        or not tool_fields.route.ends_in_parameter
-        or tool_fields.route.method != "GET"
-    ):
-        return ()
-    last = tool_fields.route.parts[-1].strip("{}")
-    return next((taken.thing for taken in tool_fields.taken if taken.path == last), ())
 
 
 # What a description says that a tool returns: "files in a path" in "Lists files in a path".

@@ -258,7 +258,6 @@ class Given:
         depth: Number of objects around it, without lists and containers without a name of their own.
         shape: The names of the fields beside it.
         bare: Whether its name is only that of the attribute, so that the object says of what.
-        named: Whether the schema of its object has a name.
         is_described: Whether it is known from names and descriptions only. Where it is in the result is then
             unknown, unless the result is a declared scalar, whose types are `kinds`.
         is_measure: Whether it is a number without an attribute, such as a latitude.
@@ -275,7 +274,6 @@ class Given:
     depth: int
     shape: frozenset[str]
     bare: bool = False
-    named: bool = False
     is_described: bool = False
     is_measure: bool = False
 

@@ -145,7 +145,6 @@ class _Location(NamedTuple):
     own: bool
     depth: int
     level: int
-    named: bool
     top: bool
     shape: frozenset[str]
 
@@ -184,7 +183,7 @@ class _Result:
     def fields(self) -> Iterator[Given]:
         start, path, first = self._unlisted(self.schema, ())
         owners = self._named(first, self._about_root(start, path))
-        waiting = [_Location(path, start, owners, True, 0, 0, _has_name(first), True, frozenset())]
+        waiting = [_Location(path, start, owners, True, 0, 0, True, frozenset())]
         kinds = kinds_of(start, self.schema) - {"null"}
         if path and kinds and kinds <= _PLAIN:
             # A list of plain values: what the tool is about.
@@ -263,7 +262,6 @@ class _Result:
                 type_name for type_name in names if "list" not in words_of(type_name)
             )  # a task list is no task
         level = location.level + 1
-        named = _has_name(names)
         if is_transparent(name):
             shape = location.shape or frozenset(declared_at(location.schema, self.schema))
             return location._replace(path=path, schema=schema, level=level, shape=shape)
@@ -272,13 +270,16 @@ class _Result:
             is_within = EACH in location.path or (self.is_single and self._identifies(self.schema))
             if is_list and is_within:
                 owners = ()  # "items" of a playlist are no playlists
-            if not _has_name(names) and words_of(name)[-1:] and words_of(name)[-1] in self.argument_nouns:
+            if (
+                not any(map(thing_of, names))
+                and words_of(name)[-1:]
+                and words_of(name)[-1] in self.argument_nouns
+            ):
                 # "entities" may be just a list, or the entities that `entity_name` names.
                 owners = (*owners, Owner(words_of(name), BY_CONTAINER, f"it is in `{name}`"))
             owners = self._named(names, owners)
-            named = named or location.named
             return _Location(
-                path, schema, owners, location.own, location.depth, level, named, location.top, frozenset()
+                path, schema, owners, location.own, location.depth, level, location.top, frozenset()
             )
         thing = thing_of(name)
         own = location.own and any(owner.thing == thing for owner in self.about)
@@ -299,7 +300,7 @@ class _Result:
             others += [Owner(owner.thing, owner.certainty * 0.6, owner.why) for owner in self.about]
         depth = location.depth + (0 if own else 1)
         return _Location(
-            path, schema, self._named(names, tuple(others)), own, depth, level, named, False, frozenset()
+            path, schema, self._named(names, tuple(others)), own, depth, level, False, frozenset()
         )
 
     def _about_root(self, schema: Any, path: tuple[Part, ...]) -> tuple[Owner, ...]:
@@ -398,8 +399,7 @@ class _Result:
             owners = tuple(
                 owner for owner in owners if owner.thing and owner.thing[-1] in self.argument_nouns
             )
-            # What an object without a known name is may follow from its fields.
-            if not (owners or (not thing and attribute in IDENTIFYING)):
+            if not owners:
                 continue
             # A number without an attribute is a measure: `total_tracks`, `latitude`.
             is_measure = not attribute and bool(kinds & {"integer", "number"}) and not listed
@@ -407,7 +407,7 @@ class _Result:
                 continue  # it may be an object
             yield Given(
                 path_text(path), owners, attribute, kinds - {"array"}, form, values, EACH in path, own,
-                location.depth, shape, not thing, location.named, is_measure=is_measure,
+                location.depth, shape, not thing, is_measure=is_measure,
             )  # fmt: skip
 
 
@@ -415,10 +415,6 @@ def said_of(schema: Any) -> tuple[Meaning, ...]:
     """What the description of a part of a schema says that it is, the most certain first."""
     text = schema.get("description") if isinstance(schema, Mapping) else None
     return meanings_said(text) if isinstance(text, str) else ()
-
-
-def _has_name(names: Iterable[str]) -> bool:
-    return any(map(thing_of, names))
 
 
 # Bounds on what is read of one tool.
