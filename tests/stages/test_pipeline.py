@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.builders import ROOM_TOOLS, imported_tool, typed_tool
-from tests.support.running import lines_of
+from tests.support.running import inside, lines_of
 from toolassay import build_graph, generate, pipeline
 from toolassay.console.screen import Screen
 from toolassay.errors import ToolassayError, UsageError
@@ -50,6 +50,16 @@ def test_plans_for_tools_with_schemas_run_in_a_world(tmp_path: Path) -> None:
     ran = {line["id"] for line in lines_of(tmp_path / "executions.jsonl") if line["outcome"] == "ran"}
     labels = lines_of(tmp_path / "data.json")
     assert labels and {label["id"] for label in labels} <= ran
+
+
+@pytest.mark.parametrize("arguments", [(), ("--values_from", "world")])
+def test_a_world_has_the_date_of_the_set(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    write_json(tmp_path / "tool_desc.json", {"nodes": ROOM_TOOLS})
+    few = ("--number_of_samples", "2", "--today", "2027-01-03")
+    done = inside("pipeline", "--data_dir", tmp_path, *few, *arguments)
+    assert done.code == 0, done.err
+    world = read_world(tmp_path)
+    assert world is not None and world.now == "2027-01-03T09:00:00+00:00"
 
 
 def test_without_an_operation_in_a_world_plans_are_not_executed(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from toolassay.metrics.confidence_interval import Interval, proportion_interval
 from toolassay.models import ModelOptions
 from toolassay.plans.execution_record import FILE as EXECUTIONS
 from toolassay.plans.execution_record import SIMULATOR, WORLD, read_executions
-from toolassay.records.data_folder import DataFolder, find_file
+from toolassay.records.data_folder import DataFolder, date_setting, find_file
 from toolassay.records.dataset import TASK_KIND, read_labels
 from toolassay.review.decision import FOLDER as REVIEWS
 from toolassay.runs.budget import Budget
@@ -56,7 +56,7 @@ from toolassay.stages.settings import (
 from toolassay.stages.split import split
 from toolassay.stages.world import world
 from toolassay.tools.library import ToolLibrary
-from toolassay.worlds.world import read_world
+from toolassay.worlds.world import World, read_world
 
 # Samples of a pipeline that names no number; the 5,000 of `generate` would be too expensive to try.
 _SAMPLES = 300
@@ -134,9 +134,7 @@ def pipeline(
         screen.say(f"{WARNING}no pictures: {error}")
     if live is not None:
         step.command("world", data_dir_flag, f"--llm {generator}")
-        made = world(
-            folder.path, llm=generator, options=options, limits=limits, command=command, screen=screen
-        ).world
+        made = _world(folder, generator, samples, options, limits, command, screen)
         if made is None or not made.tools:
             screen.say(f"{WARNING}no tool has an operation in a world: plans are not executed")
             live = None
@@ -272,6 +270,22 @@ def _tools(folder: DataFolder, tool_desc: str | Path | None) -> ToolLibrary:
     return library
 
 
+def _world(
+    folder: DataFolder,
+    llm: str,
+    samples: SampleSettings,
+    options: ModelOptions | None,
+    limits: Limits,
+    command: Sequence[str] | None,
+    screen: Screen,
+) -> World | None:
+    """Write the world of the folder, or check the one that is there; its date is that of the set."""
+    today = folder.today(samples.today)
+    if today is not None:
+        folder.update_benchmark(**date_setting(today))
+    return world(folder.path, llm=llm, options=options, limits=limits, command=command, screen=screen).world
+
+
 def _runs_in_world(folder: DataFolder, library: ToolLibrary, dependency_type: str | None) -> bool:
     """Whether plans are executed in a world: those of a schema graph, unless the folder began without one."""
     if folder.data_raw.exists() and read_world(folder.path) is None:
@@ -403,8 +417,7 @@ def make_set(
         _import(folder, live, screen)
     if present_name(live.executor) == WORLD:
         step("write a world for the tools, or check the one that is there")
-        endpoint = model.endpoint(limits)
-        world(folder.path, llm=llm, options=endpoint, limits=limits, command=command, screen=screen)
+        _world(folder, llm, samples, model.endpoint(limits), limits, command, screen)
     if not folder.graph_desc.exists():
         step("build the graph of the tools")
         propose = None
