@@ -327,6 +327,22 @@ def test_an_error_in_several_blocks_is_a_refusal() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"open": [{"id": 7}]}', {"open": [{"id": 7}]}),
+        ("[1, 2]", [1, 2]),
+        ("It is {done}.", "It is {done}."),
+        ("7", "7"),
+    ],
+)
+def test_a_json_text_in_the_wrapper_of_a_result_is_read(text: str, value: Any) -> None:
+    answer = {"content": [{"type": "text", "text": text}], "structuredContent": {"result": text}}
+    schema = {"type": "object", "properties": {"result": {"type": "string"}}, "required": ["result"]}
+    result = _result(answer, _ListedTool("t", schema), CallLimits(), ())
+    assert result.value == {"result": value} and result.text == text
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({}, "needs a server"),

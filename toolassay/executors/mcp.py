@@ -54,7 +54,7 @@ from toolassay.models.redaction import without
 from toolassay.plans.execution_record import Arguments
 from toolassay.tools.argument_schemas import ArgumentValidator, Schema
 from toolassay.tools.library import Tool
-from toolassay.tools.results import is_refusal, texts_value
+from toolassay.tools.results import is_refusal, parsed_text, texts_value
 
 _LEAST_MESSAGE = 4 * 2**20  # bytes that a listing may need, whatever the bound on results
 _POLL = 0.25  # seconds between checks of a server's memory
@@ -513,6 +513,9 @@ def _result(answer: Any, listed: _ListedTool, limits: CallLimits, secrets: Seque
     if listed.output_schema is not None and (problem := _mismatch(structured, listed.output_schema)):
         problem = one_line(without(secrets, problem))
         raise EnvironmentFailure(f"the result is not as its output schema says: {problem}")
+    wrapped = structured.get("result") if isinstance(structured, dict) and len(structured) == 1 else None
+    if isinstance(wrapped, str):
+        value = {"result": parsed_text(wrapped)}  # SDKs wrap the text of a function, which may be JSON
     result = CallResult(value, text or CallResult.of(value).text)
     limits.check(result.text, "" if structured is None else unescaped_json(structured))
     return result
