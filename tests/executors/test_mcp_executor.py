@@ -338,7 +338,7 @@ def test_an_error_in_several_blocks_is_a_refusal() -> None:
 def test_a_json_text_in_the_wrapper_of_a_result_is_read(text: str, value: Any) -> None:
     answer = {"content": [{"type": "text", "text": text}], "structuredContent": {"result": text}}
     schema = {"type": "object", "properties": {"result": {"type": "string"}}, "required": ["result"]}
-    result = _result(answer, _ListedTool("t", schema), CallLimits(), ())
+    result = _result(answer, _ListedTool("t", output_schema=schema), CallLimits(), ())
     assert result.value == {"result": value} and result.text == text
 
 
