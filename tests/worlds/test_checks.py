@@ -57,6 +57,11 @@ def test_a_world_that_works_has_no_flaws() -> None:
     assert world_flaws(world(), LIBRARY) == []
 
 
+def test_an_argument_that_must_be_in_a_list_gets_one_of_it() -> None:
+    needs = [{"argument": "words", "test": "in", "value": ["Up", "Her"]}]
+    assert world_flaws(world(tools={"find_films": {**FIND, "where": [], "needs": needs}}), LIBRARY) == []
+
+
 @pytest.mark.parametrize(
     ("tools", "tool", "reason"),
     [

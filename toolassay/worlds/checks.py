@@ -288,11 +288,11 @@ def fitting_arguments(calls: WorldCalls, tool: Tool, rng: Random, state: WorldSt
     """
     wanted: dict[str, Any] = {}
     for part in parts_of(calls.world.tools[tool.id]):
-        wanted |= {
-            condition.argument: state.settings.get(condition.field)
-            for condition in simple(part.needs)
-            if condition.field and condition.argument and condition.test == "is"
-        }
+        for condition in simple(part.needs):
+            if condition.argument and condition.field and condition.test == "is":
+                wanted[condition.argument] = state.settings.get(condition.field)
+            elif condition.argument and condition.test == "in" and isinstance(condition.value, list):
+                wanted[condition.argument] = rng.choice(condition.value or [None])
         wanted |= {path: _some_key(state, name, rng) for path, name in part.exists.items()}
         if isinstance(part, OnRecords):
             wanted |= _named_records(part, state, rng)
