@@ -15,6 +15,7 @@ from typing import Any
 
 from toolassay.answers.controls import ControlGate
 from toolassay.benchmarks.registry import default_benchmark
+from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.console.tables import Result, Table
 from toolassay.errors import IncompleteError, ToolassayError, UsageError
@@ -262,6 +263,8 @@ def _tools(folder: DataFolder, tool_desc: str | Path | None) -> ToolLibrary:
     Raises:
         UsageError: There are none, or those of `tool_desc` differ from those of the folder.
     """
+    if tool_desc is None:
+        refuse_other_benchmarks(folder)
     library = ToolLibrary.load(find_file(tool_desc or folder.tool_desc.name, folder.path))
     if tool_desc and folder.tool_desc.exists() and ToolLibrary.load(folder.tool_desc).tools != library.tools:
         raise UsageError(
