@@ -1,11 +1,12 @@
-"""A round of reading on five libraries that no earlier round had: nothing was corrected after it.
+"""Rounds of reading on five libraries each that no earlier round had: nothing was corrected within one.
 
     python -m measurements.last_round
 
-`last_round.jsonl` has samples as they were released, with request and calls, and the verdicts of two readers
-on five questions and on the facts. Writer, critic and readers were contexts of one large language model.
-Those of writer and critic saw their prompts only; a reader saw the samples, not the other's verdicts. No
-person has read them.
+`last_round/1.jsonl` and `2.jsonl` have samples as they were released, with request and calls, and the verdicts
+of two readers on five questions and on the facts. The first line is of the libraries: how plans ran, seeds,
+declined, and held back by gates, controls and critics. Writer, critic and readers were contexts of one large
+language model; in the second round each answered many prompts one after the other. A reader saw the samples,
+not the other's verdicts. No person has read them.
 """
 
 from __future__ import annotations
@@ -22,17 +23,9 @@ from typing import Any
 from toolassay.console.tables import Table, percent
 from toolassay.metrics.confidence_interval import proportion_interval
 
-FILE = Path(__file__).resolve().with_suffix(".jsonl")
+ROUNDS = Path(__file__).resolve().with_suffix("")
 QUESTIONS = ("natural", "grounded", "plan", "links", "values")
 T_95_OF_4 = 2.776  # quantile 97.5 % of Student's t with four degrees of freedom: five libraries
-# By library: how plans ran, seeds, declined, held back by gates, controls and critics.
-LIBRARIES = {
-    "cadence": ("server", 12, 0, 0),
-    "aitodo": ("server", 24, 10, 6),
-    "expense": ("server", 17, 2, 2),
-    "ticket_api": ("world", 18, 6, 0),
-    "travel_booking": ("world", 21, 8, 0),
-}
 HEADS = (
     "library",
     "ran on",
@@ -67,15 +60,16 @@ def row(name: str, ran_on: str, counts: Sequence[int], lines: Sequence[dict[str,
     return (name, ran_on, *map(str, numbers))
 
 
-def main() -> int:
-    """Print what was read."""
-    lines = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
+def show(path: Path) -> None:
+    """Print what was read in a round."""
+    about, *lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    libraries: dict[str, list[Any]] = about["libraries"]
     by_library: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for line in lines:
         by_library[line["library"]].append(line)
     rows = []
     totals = [0, 0, 0]
-    for name, (ran_on, *counts) in LIBRARIES.items():
+    for name, (ran_on, *counts) in libraries.items():
         rows.append(row(name, ran_on, counts, by_library[name]))
         totals = [total + count for total, count in zip(totals, counts, strict=True)]
     rows.append(row("all", "", totals, lines))
@@ -90,13 +84,20 @@ def main() -> int:
         of_reader = sum(is_yes(pair[reader]) for pair in pairs)
         shares = [
             statistics.fmean(is_yes(line["verdicts"][reader]) for line in by_library[library])
-            for library in LIBRARIES
+            for library in libraries
         ]
         mean = statistics.fmean(shares)
         margin = T_95_OF_4 * statistics.stdev(shares) / sqrt(len(shares))
         low, high = percent(mean - margin), percent(min(1.0, mean + margin))
         print(f"\nPublishable for the {name} reader: {share(of_reader, len(lines))} (Wilson).")
         print(f"Mean of the libraries: {percent(mean)}, t interval {low} to {high}.")
+
+
+def main() -> int:
+    """Print the rounds."""
+    for path in sorted(ROUNDS.glob("*.jsonl")):
+        print(f"\nRound {path.stem}\n")
+        show(path)
     return 0
 
 
