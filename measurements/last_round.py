@@ -2,9 +2,9 @@
 
     python -m measurements.last_round
 
-`last_round/1.jsonl` and `2.jsonl` have samples as they were released, with request and calls, and the verdicts
-of two readers on five questions and on the facts. The first line is of the libraries: how plans ran, seeds,
-declined, and held back by gates, controls and critics. Writer, critic and readers were contexts of one large
+`last_round/1.jsonl` and `2.jsonl` have samples as they were released, with request and calls, and the
+verdicts of two readers on five questions and on the facts. The first line is of the libraries: how plans ran,
+seeds, declined, and held back by gates, controls and critics. Writer, critic and readers were contexts of one large
 language model; in the second round each answered many prompts one after the other. A reader saw the samples,
 not the other's verdicts. No person has read them.
 """
@@ -80,6 +80,8 @@ def show(path: Path) -> None:
         for question in (*QUESTIONS, "facts", "alternative")
     )
     print(f"\nThe readers agree, of {len(lines)} samples: {agreed}.")
+    noted = " and ".join(str(sum(pair[reader]["alternative"] for pair in pairs)) for reader in (0, 1))
+    print(f"\nA further plan, as good as the known ones, is noted for {noted}.")
     for reader, name in enumerate(("first", "second")):
         of_reader = sum(is_yes(pair[reader]) for pair in pairs)
         shares = [
