@@ -4,9 +4,9 @@
 
 `last_round/1.jsonl` and `2.jsonl` have samples as they were released, with request and calls, and the
 verdicts of two readers on five questions and on the facts. The first line is of the libraries: how plans ran,
-seeds, declined, and held back by gates, controls and critics. Writer, critic and readers were contexts of one large
-language model; in the second round each answered many prompts one after the other. A reader saw the samples,
-not the other's verdicts. No person has read them.
+seeds, declined, and held back by gates, controls and critics. Writer, critic and readers were contexts of one
+large language model; in the second round each answered many prompts one after the other. A reader saw the
+samples, not the other's verdicts. No person has read them.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ FIGURE = re.compile(r"(?<![A-Za-z\d])\d[\d.,]* ?(?:%|seconds|[mµ]?s\b|[MGk]B\b)
 def prose(text: str) -> str:
     """A page without recorded results, code and addresses."""
     text = pages.PLACE.sub("", text)
-    text = re.sub(r"^    .*$|^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^    [^\n]*$|^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     return re.sub(r"`[^`]*`|\]\([^)]*\)", "", text)
 
 
