@@ -29,6 +29,7 @@ from toolassay.graph.derive.fields import (
     IDENTITIES,
     OF_USERS,
     Given,
+    Route,
     Taken,
     Words,
     in_words,
@@ -81,6 +82,24 @@ def _is_written(argument: Taken, subjects: Set[str]) -> bool:
     """Whether an argument of a tool that makes or changes something is a value to write."""
     is_known = argument.attribute in KNOWN_BY or not subjects.isdisjoint(argument.thing[-1:])
     return not (is_known or argument.route)
+
+
+def _members(
+    routes: Sequence[Route | None], taken: Sequence[Sequence[Taken]], in_paths: Set[str]
+) -> dict[tuple[str, ...], Words]:
+    """By path what a parameter names that follows it, if no other path leads to such things.
+
+    "/databases" lists what "/databases/{index_name}" takes; "/standings" lists no seasons, nor "/posts" users.
+    """
+    return {
+        route.parts[: route.parts.index(f"{{{argument.path}}}")]: argument.thing
+        for route, fields in zip(routes, taken, strict=True)
+        for argument in fields
+        if route is not None
+        and f"{{{argument.path}}}" in route.parts
+        and argument.attribute not in OF_USERS
+        and in_paths.isdisjoint(argument.thing[-1:])
+    }
 
 
 class _Demand(NamedTuple):
@@ -139,15 +158,7 @@ class Derivation:
         argument_nouns = frozenset(
             argument.thing[-1] for fields in taken for argument in fields if argument.thing
         )
-        members = {
-            route.parts[: route.parts.index(f"{{{argument.path}}}")]: argument.thing
-            for route, fields in zip(routes, taken, strict=True)
-            for argument in fields
-            if route is not None
-            and f"{{{argument.path}}}" in route.parts
-            and argument.attribute not in OF_USERS
-            and in_paths.isdisjoint(argument.thing[-1:])
-        }
+        members = _members(routes, taken, in_paths)
         self.tools: list[ToolFields] = []
         for number, (tool, route) in enumerate(zip(library, routes, strict=True)):
             member = () if route is None else members.get(route.parts, ())
