@@ -89,7 +89,7 @@ def _members(
 ) -> dict[tuple[str, ...], Words]:
     """By path what a parameter names that follows it, if no other path leads to such things.
 
-    "/databases" lists what "/databases/{index_name}" takes; "/standings" lists no seasons, nor "/posts" users.
+    "/databases" lists what "/databases/{index_name}" takes; "/standings" has no seasons, "/posts" no users.
     """
     return {
         route.parts[: route.parts.index(f"{{{argument.path}}}")]: argument.thing
