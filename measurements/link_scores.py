@@ -174,12 +174,12 @@ def candidates_of(library: ToolLibrary) -> Iterator[Candidate]:
                 if not path:
                     continue
                 head = found.owner.thing[-1] if found.owner.thing else ""
-                trust = derivation._trust.get(head, 1.0)
+                trusts = derivation._trust.get(head, (1.0, 1.0))
                 route = route_fit(source, found.taken, derivation._rivals.get(head, 0))
                 score = with_similarity(
                     link_score(source, target, [found]), share, is_described=found.given.is_described
                 )
-                seen = observed(source, target, found, trust, route, share)
+                seen = observed(source, target, found, trusts[0], route, share)
                 flow = source.tool.id, target.tool.id, without_lists(path)
                 yield Candidate(flow, without_lists(found.given.path), score, seen)
 

@@ -596,3 +596,16 @@ def test_the_owner_of_a_thing_is_a_user_where_only_a_path_names_users() -> None:
     maps = {**operation("GET /maps/{id}", record("id", "owner_id"), needs={"id": TEXT}), "id": "get_maps_id"}
     user = {**operation("GET /users/{id}", record("id"), needs={"id": TEXT}), "id": "get_users_id"}
     assert ("owner_id", "id") in pairs_of(links_of(maps, user)["get_maps_id", "get_users_id"])
+
+
+def test_what_very_many_tools_give_in_passing_is_context() -> None:
+    target = operation("GET /quotas", needs={"namespace": TEXT})
+
+    def first_score(givers: int) -> float:
+        tools = [
+            operation(f"GET /{word}s", many(record("name", place=record("namespace"))))
+            for word in (f"thing{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(givers))
+        ]
+        return score(tools[0], target, *tools[1:])
+
+    assert first_score(120) < 0.6 * first_score(20)

@@ -48,6 +48,7 @@ from toolassay.tools.library import ToolLibrary
 LEAST = 0.2
 """Links with a lower score are not derived at all."""
 _MOST_LINKS = 60  # links from one tool
+_COMMON = 30  # tools that may give a thing in passing, not by an id, before it is context: a namespace
 _RARE = 0.05  # a thing that n tools list counts n to the power of minus this
 # An argument that more than this share of the tools take is context (an account, a project) and links little.
 # In a library of fewer tools than `_MANY` the share says nothing.
@@ -196,12 +197,14 @@ class Derivation:
     def _count(self) -> None:
         """Count how many tools give each thing, and how many take it."""
         supply = Counter[str]()
+        passing = Counter[str]()
         takers = Counter[str]()
         for tool in self.tools:
             takers.update({taken.thing[-1] for taken in tool.taken if taken.thing})
             if tool.verb == "remove":
                 continue
             owners = [(given, owner.thing[-1]) for given in tool.given for owner in given.owners]
+            passing.update({thing for given, thing in owners if not given.own})
             supply.update(
                 {
                     thing
@@ -214,14 +217,15 @@ class Derivation:
             for thing, demands in self._demand.items()
         }
         size = len(self.tools)
-        # By thing: how far a tool is trusted that gives it.
-        self._trust: dict[str, float] = {}
+        # By thing: how far a tool is trusted that gives it, and one that gives it in passing.
+        self._trust: dict[str, tuple[float, float]] = {}
         for thing in self._demand:
             # The only tool that lists something is more certain to be meant than one of many; and what nearly
             # every tool takes, such as the account, is known before the first call.
             rare = max(1, supply[thing]) ** -_RARE
             context = 1 - max(0.0, takers[thing] / size - _OFTEN) if size >= _MANY else 1.0
-            self._trust[thing] = rare * context
+            in_passing = min(1.0, _COMMON / max(1, passing[thing])) ** 0.5
+            self._trust[thing] = rare * context, rare * context * in_passing
 
     def links(self) -> Iterator[Dependency]:
         """All links, by source, then target."""
@@ -310,7 +314,8 @@ class Derivation:
         for given in source.given:
             for owner in given.owners:
                 head = owner.thing[-1]
-                trust = self._trust.get(head, 1.0)
+                trusted, in_passing = self._trust.get(head, (1.0, 1.0))
+                trust = trusted if given.own or given.attribute in IDENTITIES else in_passing
                 for demand in self._demand.get(head, ()):
                     matched = match(source, given, owner, demand.taken)
                     if matched is None:
