@@ -253,6 +253,8 @@ def test_choices_in_descriptions_of_bfcl_are_those_of_the_schema(tmp_path: Path)
         "doors": {"type": "array", "items": {"type": "string"}, "description": doors},
         "note": {"type": "string", "description": "An enum: of what?"},
         "level": {"type": "integer", "description": "[Enum]: [1, 2]"},
+        "money": {"type": "string", "description": "[Enum]: USD, v1.0. The default is USD."},
+        "count": {"type": "integer", "description": "[Enum]: 1, 2"},
     }
     given = {**NAMED, "parameters": {"type": "dict", "properties": properties}}
     (node,) = take_in("bfcl", read(BFCL, tmp_path, given)).nodes
@@ -261,6 +263,7 @@ def test_choices_in_descriptions_of_bfcl_are_those_of_the_schema(tmp_path: Path)
     assert taken["doors"]["items"] == {"type": "string", "enum": ["driver", "rear_left"]}
     assert taken["note"] == properties["note"]
     assert taken["level"]["enum"] == [1, 2]
+    assert taken["money"]["enum"] == ["USD", "v1.0"] and taken["count"] == properties["count"]
 
 
 PADDED = {

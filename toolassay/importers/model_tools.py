@@ -194,7 +194,7 @@ def _tags(tags: Any, losses: list[Note]) -> tuple[str, ...]:
 
 
 # The choices of an argument: "[Enum]: USD, RMB" and '[Enum]: ["on", "off"]'.
-_CHOICES = re.compile(r"\[Enum\]:\s*(?P<list>\[[^\]\n]*\]|[^\n]+)")
+_CHOICES = re.compile(r"\[Enum\]:\s*(?P<list>\[[^\]\n]*\]|(?:[^.\n]|\.(?=\S))+)")
 
 
 def _with_choices(schema: dict[str, Any]) -> dict[str, Any]:
@@ -207,8 +207,11 @@ def _with_choices(schema: dict[str, Any]) -> dict[str, Any]:
         text = argument.get("description") if isinstance(argument, dict) else None
         if not isinstance(text, str) or not (match := _CHOICES.search(text)):
             continue
-        listed = decoded(match["list"])
-        choices = listed if isinstance(listed, list) else [item.strip() for item in match["list"].split(",")]
+        choices = decoded(match["list"])
+        if isinstance(choices, str):
+            if argument.get("type") != "string":
+                continue
+            choices = [item.strip("[] ") for item in choices.split(",")]
         if isinstance(items := argument.get("items"), dict):
             changed[name] = {**argument, "items": {"enum": choices, **items}}
         else:

@@ -57,6 +57,7 @@ from toolassay.stages.settings import (
 from toolassay.stages.split import split
 from toolassay.stages.world import world
 from toolassay.tools.library import ToolLibrary
+from toolassay.worlds.world import FILE as WORLD_FILE
 from toolassay.worlds.world import World, read_world
 
 # Samples of a pipeline that names no number; the 5,000 of `generate` would be too expensive to try.
@@ -176,7 +177,10 @@ def pipeline(
         screen=screen,
     )
     _require_samples(data_dir, generator)
-    step.command("release", data_dir_flag, "--critic " + " --critic ".join(critic) if critic else "")
+    if live is None:
+        step.command("release", data_dir_flag, "--critic " + " --critic ".join(critic) if critic else "")
+    else:
+        step("execute the plans in the world, and release what passes")
     released = release(
         data_dir,
         critic=critic,
@@ -313,12 +317,13 @@ def _has_graph(folder: DataFolder, dependency_type: str | None, screen: Screen) 
 def files_of(data_dir: str | Path, llm: Sequence[str]) -> list[tuple[str, str]]:
     """The output files as pairs (description, path)."""
     folder = Path(data_dir)
-    pictures = [
+    optional = [
         ("the tool graph to explore", "graph_desc.html"),
         ("the tool graph as a picture", "graph_desc.png"),
+        ("the world that plans run in", WORLD_FILE),
     ]
     rows = [
-        *((what, path) for what, path in pictures if (folder / path).exists()),
+        *((what, path) for what, path in optional if (folder / path).exists()),
         ("requests that pass the gates", "data.json"),
         ("what the gates found", "funnel.md"),
         *((f"plans of {name}", f"predictions/{safe_name(name)}.json") for name in llm),

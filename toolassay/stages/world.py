@@ -87,7 +87,7 @@ def world(
     now = time_on(today)
     made: World | None
     if llm == OFFLINE:
-        made = known or world_by_rules(library, seed, now)
+        made = known or world_by_rules(library, seed, now, progress=screen.progress)
     else:
         run = RunSettings(
             ModelSettings(llm, options), limits, RunChoices(force=force, dry_run=dry_run), command, screen
@@ -103,7 +103,8 @@ def world(
         made.write(folder.path)
     if today is None and not folder.data_raw.exists():
         folder.update_benchmark(**date_setting(datetime.fromisoformat(made.now).date()))
-    found = world_flaws(made, library, seed)
+    is_checked = llm == OFFLINE and known is None  # rules keep what works
+    found = [] if is_checked else world_flaws(made, library, seed, progress=screen.progress)
     _report(made, found, path, library, screen)
     return WrittenWorld(path, made, found)
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from toolassay.argument_values.drawn_values import UnfillableError, draw_arguments
+from toolassay.console.screen import Progress, no_progress
 from toolassay.tools.argument_schemas import ArgumentValidator, has_place, json_type, schema_at
 from toolassay.tools.library import Tool, ToolLibrary, is_required
 from toolassay.tools.output_paths import parse_path
@@ -55,13 +56,16 @@ class CheckedCall(NamedTuple):
     refusal: str = ""
 
 
-def world_flaws(world: World, library: ToolLibrary, seed: int = 0) -> list[Flaw]:
+def world_flaws(
+    world: World, library: ToolLibrary, seed: int = 0, *, progress: Progress = no_progress
+) -> list[Flaw]:
     """What is wrong with a world: its records, the names in its operations, and what calls of its tools show.
 
     Args:
         world: The world.
         library: The tools that it is for.
         seed: Random seed of the calls.
+        progress: Shows progress.
     """
     found = [*flaws(world)]
     known = world.tools.keys() | {one.tool for one in world.uncovered}
@@ -72,11 +76,14 @@ def world_flaws(world: World, library: ToolLibrary, seed: int = 0) -> list[Flaw]
     if any(not flaw.tool for flaw in found):
         return found
     bad = {flaw.tool for flaw in found}
-    calls = WorldCalls(world, library)
-    for tool in library:
-        if tool.id in world.tools and tool.id not in bad:
-            reasons = [*_wrong_names(world, tool)] or [*_wrong_calls(calls, tool, seed)]
+    checked = [tool for tool in library if tool.id in world.tools and tool.id not in bad]
+    with progress("check tools", len(checked)) as advance:
+        for tool in checked:
+            # Each call has its own copy of the records, so only those that the tool can reach.
+            own = used_things(msgspec.structs.replace(world, tools={tool.id: world.tools[tool.id]}))
+            reasons = [*_wrong_names(world, tool)] or [*_wrong_calls(WorldCalls(own, library), tool, seed)]
             found += [Flaw(tool.id, reason) for reason in reasons]
+            advance()
     return found
 
 

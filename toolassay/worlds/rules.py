@@ -23,6 +23,7 @@ from toolassay.argument_values.drawn_results import (
     value_at,
 )
 from toolassay.argument_values.drawn_values import UnfillableError, draw_arguments
+from toolassay.console.screen import Progress, no_progress
 from toolassay.graph.derive.fields import (
     IDENTITIES,
     Words,
@@ -97,13 +98,16 @@ def time_on(day: date | None) -> str:
     return datetime.combine(day or _DAY, time(9), UTC).isoformat()
 
 
-def world_by_rules(library: ToolLibrary, seed: int = 0, now: str = "") -> World:
+def world_by_rules(
+    library: ToolLibrary, seed: int = 0, now: str = "", *, progress: Progress = no_progress
+) -> World:
     """The world that rules write.
 
     Args:
         library: The tools.
         seed: Random seed of the records.
         now: Date and time in the world; empty for that of a set without a date.
+        progress: Shows progress.
 
     >>> named = {"properties": {"name": {"type": "string"}}, "required": ["name"]}
     >>> tools = Tool("create_team", input_schema=named), Tool("list_teams", input_schema={})
@@ -113,7 +117,7 @@ def world_by_rules(library: ToolLibrary, seed: int = 0, now: str = "") -> World:
     """
     now = now or time_on(None)
     rules = _Rules(library, seed)
-    things, records = rules.stock()
+    things, records = rules.stock(progress)
     world = World(now, things, records, {}, written_by=OFFLINE)
     uncovered = []
     for tool in library:
@@ -123,7 +127,7 @@ def world_by_rules(library: ToolLibrary, seed: int = 0, now: str = "") -> World:
         else:
             world.tools[tool.id] = operation
     world = World(now, things, records, world.tools, uncovered=tuple(uncovered))
-    return used_things(without(world, world_flaws(world, library, seed)))
+    return used_things(without(world, world_flaws(world, library, seed, progress=progress)))
 
 
 class _Rules:
@@ -174,9 +178,13 @@ class _Rules:
         attribute = self._actions.attributes.get(name, "id")
         return replace(action, thing=kept[name], resource=name, key=key, attribute=attribute)
 
-    def stock(self) -> tuple[dict[str, Thing], dict[str, list[Record]]]:
+    def stock(self, progress: Progress) -> tuple[dict[str, Thing], dict[str, list[Record]]]:
         """The things and their records; references name records that exist."""
-        records = {name: self._records(name) for name in self._tools}
+        records: dict[str, list[Record]] = {}
+        with progress("write records", len(self._tools)) as advance:
+            for name in self._tools:
+                records[name] = self._records(name)
+                advance()
         keys = {name: [record[self._keys[name]] for record in rows] for name, rows in records.items()}
         references: dict[str, dict[str, str]] = {}
         for name, rows in records.items():

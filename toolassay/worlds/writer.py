@@ -202,7 +202,7 @@ class WorldWriter:
         bad += [Flaw(tool, _NO_ANSWER) for tool in about if tool not in known]
         closed = [*uncovered.values(), *(Uncovered(flaw.tool, _NO_ANSWER) for flaw in bad)]
         made = msgspec.structs.replace(world, tools=tools, uncovered=tuple(closed))
-        return made, bad + world_flaws(made, self.library)
+        return made, bad + world_flaws(made, self.library, progress=self.run.screen.progress)
 
 
 def _uncovered(written: Iterable[Any]) -> Iterator[Uncovered]:
